@@ -1,0 +1,1 @@
+"""One file per benchmark format; the file name is the `format:` of a suite.yaml."""

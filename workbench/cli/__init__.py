@@ -1,0 +1,1 @@
+"""Floor 4: parse arguments, call one function, print."""

@@ -1,0 +1,49 @@
+"""Writing so that a reader, or the next start, never sees half a file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from workbench.core.errors import MachineError
+
+
+@contextmanager
+def atomic_path(target: Path) -> Iterator[Path]:
+    """A temporary path beside `target` that replaces it when the block ends without an error.
+
+    Raises:
+        MachineError: the folder cannot be written.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        os.close(handle)
+    except OSError as error:
+        raise MachineError(f"cannot write {target}: {error.strerror}; choose another place") from error
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_open(target: Path) -> Iterator[IO[bytes]]:
+    """Like `atomic_path`, but open for writing bytes."""
+    with atomic_path(target) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a whole text file (UTF-8, newlines as given) at once or not at all."""
+    with atomic_open(target) as file:
+        file.write(text.encode("utf-8"))

@@ -1,0 +1,126 @@
+"""YAML content -> frozen pydantic model, with errors that name file, line, key and nearest match."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from workbench.core.errors import ContentError, suggestion
+
+_MAX_BYTES = 4 * 1024 * 1024
+
+
+class Content(BaseModel):
+    """Base of every model read from a content file: frozen, and unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def load_content(path: Path, model: type[ModelT]) -> ModelT:
+    """Read a YAML file into a model.
+
+    Raises:
+        ContentError: unreadable, not YAML, not a mapping, an unknown key or a bad value; the
+            message starts with ``FILE:LINE``.
+    """
+    node = _compose(path)
+    value = yaml.constructor.SafeConstructor().construct_document(node)
+    return validate(value, model, path, node)
+
+
+def validate(value: Any, model: type[ModelT], path: Path, node: yaml.Node | None = None) -> ModelT:
+    """Check a value against a model; errors name the place in `path` (by `node` where given)."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        location = tuple(part for part in first["loc"] if not _is_tag(part))
+        where = ".".join(str(part) for part in location)
+        line = None if node is None else _line_of(node, location)
+        raise ContentError(path, line, f"{where or 'document'}: {_explain(dict(first), model)}") from None
+
+
+def _compose(path: Path) -> yaml.Node:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise ContentError(path, None, f"larger than {_MAX_BYTES} bytes")
+        text = path.read_text(encoding="utf-8")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except OSError as error:
+        raise ContentError(path, None, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ContentError(path, None, f"is not UTF-8 (byte {error.start})") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise ContentError(path, None if mark is None else mark.line + 1, f"not valid YAML: {problem}") from None
+    if not isinstance(node, yaml.MappingNode):
+        raise ContentError(path, 1, "must be a mapping (key: value)")
+    return node
+
+
+def _is_tag(part: object) -> bool:
+    """Whether a location part is pydantic's own (a union's member), not a key of the file."""
+    return isinstance(part, str) and ("[" in part or part in {"str", "int", "float", "bool"})
+
+
+def _line_of(node: yaml.Node, location: tuple[int | str, ...]) -> int:
+    """Line of the deepest part of `location` that exists (for an unknown key: of that key)."""
+    line = node.start_mark.line + 1
+    for part in location:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.value == str(part):
+                    line, node = key.start_mark.line + 1, value
+                    break
+            else:
+                break
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+def _explain(error: dict[str, Any], model: type[BaseModel]) -> str:
+    """One pydantic error in our words."""
+    if error["type"] == "extra_forbidden":
+        key = str(error["loc"][-1])
+        known = _fields_at(model, error["loc"][:-1])
+        return f"unknown key{suggestion(key, known)}"
+    if error["type"] == "missing":
+        return "is required"
+    found = error.get("input")
+    shown = "" if isinstance(found, dict | list) or found is None else f" (found {found!r})"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"{message}{shown}"
+
+
+def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """Names of the fields allowed at a location, as far as the annotations tell."""
+    current: Any = model
+    for part in location:
+        if isinstance(part, str) and isinstance(current, type) and issubclass(current, BaseModel):
+            field = current.model_fields.get(part)
+            current = None if field is None else field.annotation
+        current = _model_in(current)
+        if current is None:
+            return []
+    return list(current.model_fields) if isinstance(current, type) and issubclass(current, BaseModel) else []
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The first model named inside an annotation such as ``list[Model] | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in get_args(annotation):
+        if (found := _model_in(inner)) is not None:
+            return found
+    return None

@@ -1,0 +1,153 @@
+"""The one exception tree, and the one table that says what each kind of failure means.
+
+    WorkbenchError                  shown as one message, never as a traceback
+    ├── UsageError                  the user can fix it by typing something else        exit 1
+    │   ├── ContentError            a content file is wrong: file:line: key: what
+    │   ├── UnknownNameError        a name nobody has; names the nearest match
+    │   └── MissingDataError        data, weights or an index are not on this machine
+    ├── GateError                   a check that was asked for did not hold              exit 2
+    ├── MachineError                the machine lacks something (engine, disk, rights)   exit 3
+    └── TrialError                  one trial went wrong; carries a `Cause`
+        ├── InfrastructureError     build, start, engine, container lost
+        ├── VerifierError           no valid reward could be read
+        └── InvalidTreatment        the container does not hold the condition's skills
+
+What a cause means for a trial (retried? scored? valid?) is decided in `POLICY` and nowhere
+else; a cause that is not in the table is a bug in the harness and never a valid result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+class WorkbenchError(Exception):
+    """Base of every error with a message for people. `exit_code` is what a command exits with."""
+
+    exit_code = 1
+
+
+class UsageError(WorkbenchError):
+    """The user asked for something that cannot be; the message says what can."""
+
+
+class ContentError(UsageError):
+    """A content file (recipe, pool, suite, task) is wrong.
+
+    The message has the form ``FILE:LINE: KEY: what is wrong; what is allowed``.
+    """
+
+    def __init__(self, file: object, line: int | None, what: str) -> None:
+        self.file = str(file)
+        self.line = line
+        self.what = what
+        place = self.file if line is None else f"{self.file}:{line}"
+        super().__init__(f"{place}: {what}")
+
+
+class UnknownNameError(UsageError):
+    """A name that nobody has. Says the nearest match, or the whole list where it is short."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.kind = kind
+        self.name = name
+        self.known = sorted(known)
+        super().__init__(f"unknown {kind} '{name}'{suggestion(name, self.known)}{'. ' + hint if hint else ''}")
+
+
+class MissingDataError(UsageError):
+    """Data, weights or an index are not on this machine; the message says what to type."""
+
+
+class GateError(WorkbenchError):
+    """A check that was asked for did not hold (oracle check, conformance, budget of rejects)."""
+
+    exit_code = 2
+
+
+class MachineError(WorkbenchError):
+    """The machine lacks something: an engine, disk space, a right, a network."""
+
+    exit_code = 3
+
+
+class TrialError(WorkbenchError):
+    """One trial went wrong. ``str()`` starts with the cause so that a log can be read by machines.
+
+    Args:
+        cause: a key of `POLICY`, e.g. ``infra:build``.
+        detail: what was seen, for people.
+    """
+
+    exit_code = 4
+
+    def __init__(self, cause: str, detail: str) -> None:
+        self.cause = cause
+        self.detail = detail
+        super().__init__(f"[{cause}] {detail}")
+
+
+class InfrastructureError(TrialError):
+    """The machinery failed: build, start, engine, container lost. Never the agent's fault."""
+
+
+class VerifierError(TrialError):
+    """The verifier gave no reward that can be believed. Not the same as a reward of 0."""
+
+
+class InvalidTreatment(TrialError):
+    """The container does not hold exactly the condition's skills, so the trial proves nothing."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("invalid_treatment", detail)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a cause means. `retry`: in a new container. `stops_run`: no more trials are started."""
+
+    retry: bool
+    scored: bool
+    stops_run: bool = False
+
+
+POLICY: dict[str, Policy] = {
+    "infra:engine": Policy(retry=True, scored=False),
+    "infra:build": Policy(retry=False, scored=False),
+    "infra:start": Policy(retry=True, scored=False),
+    "infra:sandbox_lost": Policy(retry=True, scored=False),
+    "infra:transfer": Policy(retry=True, scored=False),
+    "config:auth": Policy(retry=False, scored=False, stops_run=True),
+    "config:model": Policy(retry=False, scored=False, stops_run=True),
+    "config:router": Policy(retry=False, scored=False, stops_run=True),
+    "api": Policy(retry=True, scored=False),
+    "task:unsupported": Policy(retry=False, scored=False),
+    "verifier_error:missing": Policy(retry=False, scored=False),
+    "verifier_error:garbage": Policy(retry=False, scored=False),
+    "verifier_error:conflict": Policy(retry=False, scored=False),
+    "verifier_error:bootstrap": Policy(retry=False, scored=False),
+    "verifier_timeout": Policy(retry=False, scored=False),
+    "invalid_treatment": Policy(retry=False, scored=False, stops_run=True),
+    "cancelled": Policy(retry=True, scored=False),
+    "harness_bug": Policy(retry=False, scored=False),
+}
+"""Every cause for which a trial is excluded (docs: README, "What counts")."""
+
+
+def policy(cause: str) -> Policy:
+    """The policy of a cause; an unknown cause has that of ``harness_bug``."""
+    return POLICY.get(cause, POLICY["harness_bug"])
+
+
+def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:
+    """The tail of a message about an unknown name: nearest match, else what there is."""
+    names = sorted(set(known))
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    if not names:
+        return "; there is none"
+    listed = ", ".join(names[:limit]) + (", ..." if len(names) > limit else "")
+    return f"; there are: {listed}"

@@ -1,0 +1,165 @@
+"""The joint record: routing and outcome of one trial, as stored in the log and read by reports.
+
+It is written by ``evaluation`` as the metadata of the trial's one score and read by
+``reporting``; both know it only through this model. "Not measured" is ``None`` (or absent),
+never 0. Bodies are never stored, only ids, scores and digests.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from workbench.core.types import Arm, ConditionName, FunnelStage
+
+SCHEMA_VERSION = 1
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RankedEntry(_Part):
+    """One entry of the ranking: pool id and finite score, best first."""
+
+    id: str
+    score: float
+
+
+class Installed(_Part):
+    """A skill placed into the sandbox: pool id (or gold id), folder name there, tree digest."""
+
+    id: str
+    folder: str
+    digest: str
+
+
+class Load(_Part):
+    """One observed use of a skill.
+
+    Attributes:
+        tier: ``body`` (SKILL.md was read) or ``file`` (another file of it was read or run).
+        via: ``tool`` (load tool, exact), ``shell`` or ``python`` (path seen in a command: a lower
+            bound), ``prompt`` (the body was put into the prompt), ``oracle`` (reference solution).
+        evidence: the path or argument seen, at most 200 characters.
+        turn: number of the assistant turn (1-based), 0 before the first.
+    """
+
+    id: str
+    tier: Literal["body", "file"]
+    via: Literal["tool", "shell", "python", "prompt", "oracle"]
+    evidence: str = ""
+    turn: int = 0
+
+
+class RouteInfo(_Part):
+    """What the router saw and answered. Scores the routing alone; independent of the epoch.
+
+    Attributes:
+        ranking: at least `max(k, 50)` deep where the router returned that many.
+        gold: the task's gold skill ids, sorted; `gold_in_pool` those that the pool holds.
+        metrics: name -> value; empty for conditions without a router.
+    """
+
+    router: str | None
+    router_fingerprint: str | None
+    pool: str
+    pool_fingerprint: str
+    pool_size: int
+    index_fingerprint: str | None
+    k: int
+    ranking: tuple[RankedEntry, ...] = ()
+    gold: tuple[str, ...] = ()
+    gold_in_pool: tuple[str, ...] = ()
+    metrics: dict[str, float] = {}
+    seconds: float | None = None
+
+
+class Exposure(_Part):
+    """What reached the sandbox and the agent's eyes.
+
+    Attributes:
+        routed: ids given to this trial (top k, or gold), in order.
+        installed: what the container was proven to hold.
+        shown: ids in the catalogue text that was sent; `not_shown` were cut by its budget.
+        catalogue_digest: sha256 of the text sent, ``None`` when nothing was sent.
+        loads: uses seen, in order.
+    """
+
+    disclosure: str
+    routed: tuple[str, ...] = ()
+    installed: tuple[Installed, ...] = ()
+    shown: tuple[str, ...] = ()
+    not_shown: tuple[str, ...] = ()
+    catalogue_digest: str | None = None
+    loads: tuple[Load, ...] = ()
+
+
+class TestCase(_Part):
+    """One test of the verifier's report: name and status as reported."""
+
+    __test__ = False
+
+    name: str
+    status: str
+
+
+class Outcome(_Part):
+    """How the trial ended.
+
+    Attributes:
+        status: ``scored`` or ``excluded``; excluded trials have no reward.
+        reward: in [0, 1], ``None`` when excluded.
+        cause: a key of `errors.POLICY` when excluded, else ``None``.
+        detail: for people, at most 2,000 characters.
+        incidents: e.g. ``agent_timeout``; they do not change the score.
+        funnel: the stage at which the gold skills were lost; ``None`` when excluded.
+    """
+
+    status: Literal["scored", "excluded"]
+    reward: float | None = None
+    cause: str | None = None
+    detail: str = ""
+    incidents: tuple[str, ...] = ()
+    tests: tuple[TestCase, ...] = ()
+    funnel: FunnelStage | None = None
+
+
+class Spend(_Part):
+    """Tokens, money and time. Unknown is ``None``; a known zero is 0."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cost_usd: float | None = None
+    setup_seconds: float | None = None
+    agent_seconds: float | None = None
+    verify_seconds: float | None = None
+    turns: int | None = None
+
+
+class TrialRecord(_Part):
+    """Everything about one trial: (suite, task, arm, model, epoch)."""
+
+    schema_version: int = SCHEMA_VERSION
+    suite: str
+    task: str
+    epoch: int
+    condition: ConditionName
+    router: str | None = None
+    model: str
+    agent: str
+    seed: int
+    sandbox: str
+    image: str | None = None
+    group: dict[str, str] = {}
+    route: RouteInfo
+    exposure: Exposure
+    outcome: Outcome
+    spend: Spend = Spend()
+
+    @property
+    def arm(self) -> Arm:
+        """The treatment of this trial."""
+        return Arm(self.condition, self.router)

@@ -1,0 +1,50 @@
+"""Text from skills, tasks and models, made safe to print; and one console per stream.
+
+Untrusted text can hold terminal escapes, bidirectional controls and rich markup. Everything
+that is printed and did not come from our own source passes `safe`.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_ALLOWED = {"\n", "\t"}
+
+
+def safe(text: str, limit: int | None = None) -> str:
+    """`text` without control, format and surrogate characters; cut to `limit` characters.
+
+    Characters of the Unicode categories Cc, Cf, Cs, Co and Cn become U+FFFD, so that nothing
+    can move the cursor, hide or reverse text. Newline and tab stay.
+    """
+    shown = "".join(c if c in _ALLOWED or unicodedata.category(c)[0] != "C" else "\ufffd" for c in text)
+    if limit is not None and len(shown) > limit:
+        return shown[: max(limit - 1, 0)] + "…"
+    return shown
+
+
+def console(*, stderr: bool = False, file: IO[str] | None = None, width: int | None = None) -> Console:
+    """A rich console that is plain when piped, honours NO_COLOR, and never crashes on an encoding."""
+    import sys
+
+    from rich.console import Console
+
+    stream = file or (sys.stderr if stderr else sys.stdout)
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    columns = width or _columns(stream)
+    return Console(file=stream, width=columns, highlight=False, emoji=False, soft_wrap=False)
+
+
+def _columns(stream: IO[str]) -> int | None:
+    """Width for a stream that is no terminal: ``$COLUMNS`` or 80. ``None`` lets rich ask."""
+    if stream.isatty():
+        return None
+    value = os.environ.get("COLUMNS", "")
+    return int(value) if value.isdecimal() and int(value) >= 20 else 80

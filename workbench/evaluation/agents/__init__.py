@@ -1,0 +1,1 @@
+"""One file per agent; every agent is a plain Inspect solver."""

@@ -1,0 +1,1 @@
+"""Floor 1: ranked list + gold -> number. Pure; one file per metric."""

@@ -1,0 +1,1 @@
+"""Floor 3: logs -> typed records -> tables. Renders, never runs."""

@@ -1,0 +1,1 @@
+"""Floor 2: images built and pinned, containers started and cleaned up."""

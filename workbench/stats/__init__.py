@@ -1,0 +1,1 @@
+"""Floor 1: numbers -> interval, test, correction. Pure; the rng is an argument."""
