@@ -22,8 +22,29 @@ FLOOR = {
     "reporting": 3,
     "cli": 4,
 }
-KNOWS_INSPECT = {"_registry", "_inspect_options", "cli", "evaluation", "reporting", "disclosure", "benchmarks", "sandboxing", "models"}
-HEAVY = {"torch", "transformers", "faiss", "litellm", "pandas", "pyarrow", "numpy", "bm25s", "docker", "scipy"}
+KNOWS_INSPECT = {
+    "_registry",
+    "_inspect_options",
+    "cli",
+    "evaluation",
+    "reporting",
+    "disclosure",
+    "benchmarks",
+    "sandboxing",
+    "models",
+}
+HEAVY = {
+    "torch",
+    "transformers",
+    "faiss",
+    "litellm",
+    "pandas",
+    "pyarrow",
+    "numpy",
+    "bm25s",
+    "docker",
+    "scipy",
+}
 FILES = sorted(ROOT.rglob("*.py"))
 
 

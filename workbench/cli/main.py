@@ -72,7 +72,11 @@ def run(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        hint = f" See: {error.ctx.command_path} --help" if isinstance(error, click.UsageError) and error.ctx else ""
+        hint = (
+            f" See: {error.ctx.command_path} --help"
+            if isinstance(error, click.UsageError) and error.ctx
+            else ""
+        )
         return _fail(error.format_message() + hint, 1)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", 130)

@@ -59,7 +59,9 @@ def _compose(path: Path) -> yaml.Node:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ContentError(path, None if mark is None else mark.line + 1, f"not valid YAML: {problem}") from None
+        raise ContentError(
+            path, None if mark is None else mark.line + 1, f"not valid YAML: {problem}"
+        ) from None
     if not isinstance(node, yaml.MappingNode):
         raise ContentError(path, 1, "must be a mapping (key: value)")
     return node

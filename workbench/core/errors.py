@@ -10,7 +10,7 @@
     └── TrialError                  one trial went wrong; carries a `Cause`
         ├── InfrastructureError     build, start, engine, container lost
         ├── VerifierError           no valid reward could be read
-        └── InvalidTreatment        the container does not hold the condition's skills
+        └── InvalidTreatmentError        the container does not hold the condition's skills
 
 What a cause means for a trial (retried? scored? valid?) is decided in `POLICY` and nowhere
 else; a cause that is not in the table is a bug in the harness and never a valid result.
@@ -54,7 +54,8 @@ class UnknownNameError(UsageError):
         self.kind = kind
         self.name = name
         self.known = sorted(known)
-        super().__init__(f"unknown {kind} '{name}'{suggestion(name, self.known)}{'. ' + hint if hint else ''}")
+        tail = f". {hint}" if hint else ""
+        super().__init__(f"unknown {kind} '{name}'{suggestion(name, self.known)}{tail}")
 
 
 class MissingDataError(UsageError):
@@ -97,7 +98,7 @@ class VerifierError(TrialError):
     """The verifier gave no reward that can be believed. Not the same as a reward of 0."""
 
 
-class InvalidTreatment(TrialError):
+class InvalidTreatmentError(TrialError):
     """The container does not hold exactly the condition's skills, so the trial proves nothing."""
 
     def __init__(self, detail: str) -> None:

@@ -1,18 +1,18 @@
 """Every path the workbench uses, in one place; nobody else joins paths to content or results.
 
-    CONTENT ROOT                  (the workspace first, then what ships with the package)
-      pools/<name>.yaml           and pools/<name>/ beside it
-      routers/<name>.yaml
-      tasks/<suite>/suite.yaml    and task folders beside it
-      sandboxes/<image>/Dockerfile
-    WORKSPACE
-      results/<run>/              logs and reports of one run
-    CACHE                         $SKILL_WORKBENCH_CACHE, else the user's cache folder
-      pools/<fingerprint>.pool    built pools
-      indexes/<fingerprint>/      built indexes
-      data/<suite>/<revision>/    fetched benchmarks
-      models/                     fetched weights
-      images/                     what is known of built images
+CONTENT ROOT                  (the workspace first, then what ships with the package)
+  pools/<name>.yaml           and pools/<name>/ beside it
+  routers/<name>.yaml
+  tasks/<suite>/suite.yaml    and task folders beside it
+  sandboxes/<image>/Dockerfile
+WORKSPACE
+  results/<run>/              logs and reports of one run
+CACHE                         $SKILL_WORKBENCH_CACHE, else the user's cache folder
+  pools/<fingerprint>.pool    built pools
+  indexes/<fingerprint>/      built indexes
+  data/<suite>/<revision>/    fetched benchmarks
+  models/                     fetched weights
+  images/                     what is known of built images
 """
 
 from __future__ import annotations
