@@ -30,7 +30,11 @@ def load_content(path: Path, model: type[ModelT]) -> ModelT:
             message starts with ``FILE:LINE``.
     """
     node = _compose(path)
-    value = yaml.constructor.SafeConstructor().construct_document(node)
+    _refuse_repeated_keys(node, path)
+    try:
+        value = yaml.constructor.SafeConstructor().construct_document(node)
+    except yaml.YAMLError as error:
+        raise _broken(path, error) from None
     return validate(value, model, path, node)
 
 
@@ -39,7 +43,8 @@ def validate(value: Any, model: type[ModelT], path: Path, node: yaml.Node | None
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        errors = error.errors(include_url=False)
+        first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
         location = tuple(part for part in first["loc"] if not _is_tag(part))
         where = ".".join(str(part) for part in location)
         line = None if node is None else _line_of(node, location)
@@ -57,14 +62,30 @@ def _compose(path: Path) -> yaml.Node:
     except UnicodeDecodeError as error:
         raise ContentError(path, None, f"is not UTF-8 (byte {error.start})") from error
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ContentError(
-            path, None if mark is None else mark.line + 1, f"not valid YAML: {problem}"
-        ) from None
+        raise _broken(path, error) from None
     if not isinstance(node, yaml.MappingNode):
         raise ContentError(path, 1, "must be a mapping (key: value)")
     return node
+
+
+def _broken(path: Path, error: yaml.YAMLError) -> ContentError:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return ContentError(path, None if mark is None else mark.line + 1, f"not valid YAML: {problem}")
+
+
+def _refuse_repeated_keys(node: yaml.Node, path: Path) -> None:
+    """YAML readers keep the last of two equal keys in silence; here it is an error."""
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise ContentError(path, key.start_mark.line + 1, f"{key.value}: is given twice")
+            seen.add(str(key.value))
+            _refuse_repeated_keys(value, path)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _refuse_repeated_keys(item, path)
 
 
 def _is_tag(part: object) -> bool:

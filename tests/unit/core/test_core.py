@@ -1,0 +1,114 @@
+"""Names, paths, digests, atomic writing and safe printing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.core.atomic import atomic_open, write_text
+from workbench.core.digest import digest_json, digest_parts
+from workbench.core.errors import POLICY, MachineError, TrialError, UnknownNameError, policy
+from workbench.core.plugins import load_plugin, plugin_names
+from workbench.core.terminal import safe
+from workbench.core.types import Arm, ranked
+from workbench.core.workspace import cache_root, find_workspace
+
+
+def test_a_mistyped_name_gets_the_nearest_one() -> None:
+    assert str(UnknownNameError("router", "bm52", ["bm25", "random"])) == "unknown router 'bm52'; did you mean 'bm25'?"
+    assert "there are: a, b" in str(UnknownNameError("router", "zzz", ["b", "a"]))
+    assert "there is none" in str(UnknownNameError("router", "zzz", []))
+
+
+def test_an_unknown_cause_is_never_a_valid_result() -> None:
+    assert policy("something new").scored is False
+    assert all(not entry.scored for entry in POLICY.values())
+    assert str(TrialError("infra:build", "no space")) == "[infra:build] no space"
+
+
+def test_plugins_are_found_by_file_name_and_loaded_by_name() -> None:
+    assert "progressive" in plugin_names("workbench.disclosure")
+    assert load_plugin("workbench.disclosure", "none", "disclosure").present
+    with pytest.raises(UnknownNameError, match="did you mean 'progressive'"):
+        load_plugin("workbench.disclosure", "progresive", "disclosure")
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(-5, 5), max_size=8), st.integers(0, 9), st.randoms())
+def test_a_ranking_is_totally_ordered_whatever_the_input_order(scores: dict[str, float], k: int, rng) -> None:  # type: ignore[no-untyped-def]
+    pairs = list(scores.items())
+    shuffled = pairs[:]
+    rng.shuffle(shuffled)
+    whole = ranked(pairs)
+    assert ranked(shuffled) == whole
+    assert ranked(shuffled, k) == whole[:k]
+    assert [(-s.score, s.id) for s in whole] == sorted((-s, i) for i, s in pairs)
+
+
+def test_a_skill_ranked_twice_keeps_its_best_score_once() -> None:
+    assert ranked([("a", 1.0), ("b", 2.0), ("a", 3.0)]) == (("a", 3.0), ("b", 2.0))
+
+
+def test_arm_labels_do_not_collide_with_baselines() -> None:
+    labels = {Arm("none").label, Arm("gold").label, Arm("routed", "none").label, Arm("routed", "gold").label}
+    assert labels == {"none", "gold", "routed-none", "routed-gold"}
+
+
+def test_a_workspace_overlays_the_packaged_content(tmp_path: Path) -> None:
+    (tmp_path / "routers").mkdir()
+    (tmp_path / "routers" / "mine.yaml").write_text("description: x\n")
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    workspace = find_workspace(inner, {})
+    assert workspace.base == tmp_path
+    assert workspace.find("routers", "mine") == tmp_path / "routers" / "mine.yaml"
+    assert "mine" in workspace.names("routers")
+    assert "quickstart" in workspace.names("tasks")
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "..", ".", "", "a/b", "a\\b"])
+def test_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UnknownNameError):
+        find_workspace(tmp_path, {}).find("routers", name)
+
+
+def test_the_cache_can_be_moved() -> None:
+    assert cache_root({"SKILL_WORKBENCH_CACHE": "/x/y"}) == Path("/x/y")
+    assert cache_root({"XDG_CACHE_HOME": "/x"}) == Path("/x/skill-workbench")
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "x.json"
+    write_text(target, "old")
+    with pytest.raises(RuntimeError), atomic_open(target) as file:
+        file.write(b"half")
+        raise RuntimeError
+    assert target.read_text() == "old"
+    assert os.listdir(target.parent) == ["x.json"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MachineError, match="cannot write"):
+        write_text(tmp_path / "file" / "x", "text")
+
+
+def test_digests_frame_their_parts_and_ignore_key_order() -> None:
+    assert digest_parts(["ab", "c"]) != digest_parts(["a", "bc"])
+    assert digest_json({"a": 1, "b": 2}) == digest_json({"b": 2, "a": 1})
+
+
+@given(st.text())
+def test_nothing_printed_can_move_the_cursor_or_reverse_text(text: str) -> None:
+    shown = safe(text)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert len(shown) == len(text)
+    shown.encode("utf-8")
+
+
+def test_a_cut_text_says_so() -> None:
+    assert safe("abcdef", 4) == "abc…"

@@ -1,0 +1,84 @@
+"""A reward is one finite number in [0, 1]; anything else is a named error and never 0."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.core.errors import VerifierError
+from workbench.evaluation.reward import read_reward, read_tests
+
+
+@pytest.mark.parametrize(
+    ("text", "js", "reward"),
+    [
+        (b"1", None, 1.0),
+        (b"0\n", None, 0.0),
+        (b" 0.75 \n", None, 0.75),
+        (b"1e-3", None, 0.001),
+        (b".5", None, 0.5),
+        (None, b'{"reward": 0.25}', 0.25),
+        (None, b"1", 1.0),
+        (None, b'{"accuracy": 1.0}', 1.0),
+        (None, b'{"reward": 1, "detail": {"a": "b"}}', 1.0),
+        (b"1", b'{"reward": 1.0}', 1.0),
+        (b"", b'{"reward": 0.5}', 0.5),
+    ],
+)
+def test_what_a_verifier_may_write(text: bytes | None, js: bytes | None, reward: float) -> None:
+    assert read_reward(text, js) == reward
+
+
+@pytest.mark.parametrize(
+    ("text", "js", "cause"),
+    [
+        (None, None, "missing"),
+        (b"", None, "missing"),
+        (b"  \n", b"", "missing"),
+        (b"1_0", None, "garbage"),
+        (b"-0.5", None, "garbage"),
+        (b"7", None, "garbage"),
+        (b"nan", None, "garbage"),
+        (b"inf", None, "garbage"),
+        ("１".encode(), None, "garbage"),
+        ("١".encode(), None, "garbage"),
+        (b"1 1", None, "garbage"),
+        (b"0x1", None, "garbage"),
+        (b"1e999", None, "garbage"),
+        (b"9" * 400, None, "garbage"),
+        (b"1" + b" " * 5000, None, "garbage"),
+        (b"\xff\xfe", None, "garbage"),
+        (None, b"true", "garbage"),
+        (None, b'{"reward": true}', "garbage"),
+        (None, b'{"reward": "1"}', "garbage"),
+        (None, b'{"reward": null}', "garbage"),
+        (None, b'{"reward": NaN}', "garbage"),
+        (None, b'{"reward": [1]}', "garbage"),
+        (None, b'{"reward": 0, "reward": 1}', "garbage"),
+        (None, b'{"a": 0, "b": 1}', "garbage"),
+        (None, b"{}", "garbage"),
+        (None, b"[" * 20000, "garbage"),
+        (None, b'{"reward": 1', "garbage"),
+        (b"1", b'{"reward": 0}', "conflict"),
+    ],
+)
+def test_what_it_may_not(text: bytes | None, js: bytes | None, cause: str) -> None:
+    with pytest.raises(VerifierError) as caught:
+        read_reward(text, js)
+    assert caught.value.cause == f"verifier_error:{cause}"
+
+
+@given(st.binary(max_size=60), st.one_of(st.none(), st.binary(max_size=60)))
+def test_no_bytes_raise_anything_untyped(text: bytes, js: bytes | None) -> None:
+    try:
+        assert 0.0 <= read_reward(text, js) <= 1.0
+    except VerifierError:
+        pass
+
+
+def test_per_test_results_come_from_ctrf_and_never_raise() -> None:
+    tests = read_tests(b'{"results": {"tests": [{"name": "a", "status": "passed"}]}}')
+    assert [(t.name, t.status) for t in tests] == [("a", "passed")]
+    for broken in (None, b"", b"{}", b"[]", b'{"results": {"tests": 3}}', b"\xff"):
+        assert read_tests(broken) == ()

@@ -1,0 +1,170 @@
+"""``inspect eval workbench/skillsbench --router bm25``: our options on Inspect's own command.
+
+Inspect has no extension point for options of ``inspect eval``, so ``workbench_inspect.pth``
+(one guarded line, run at start-up only when the program is ``inspect``) calls `install`. That
+registers a watcher for the import of Inspect's eval command; when it is imported, options are
+added that mean exactly ``-T router=...`` and so on, and logs of workbench tasks go to the
+workspace's ``results/`` unless told otherwise. Whatever goes wrong here is a warning; stock
+Inspect goes on as it is. Imports nothing but the standard library until the watcher fires.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+TARGET = "inspect_ai._cli.eval"
+SECTION = "Workbench Options (tasks named workbench/...)"
+
+OPTIONS: dict[str, tuple[str, str]] = {
+    "router": ("NAME[,NAME...]", "Skill router(s) to evaluate, e.g. bm25 or bm25,random."),
+    "router_k": ("N", "Skills a router gives to the agent (default: the suite's)."),
+    "pool": ("NAME", "Skill pool that routers search: a name, a folder, a .jsonl or a .pool file."),
+    "conditions": ("NAME[,NAME...]", "Which of none, gold, routed to run (default: all)."),
+    "disclosure": ("MODE", "How skills are shown to the agent, e.g. progressive or full."),
+}
+"""Task argument -> (placeholder, help)."""
+
+
+def install() -> None:
+    """Watch for the import of Inspect's eval command. Safe to call more than once."""
+    if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Watcher())
+
+
+class _Watcher(importlib.abc.MetaPathFinder):
+    """Lets the import of one module pass through `_extend`, then leaves."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != TARGET:
+            return None
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            _run_after(spec.loader)
+        return spec
+
+
+def _run_after(loader: Any) -> None:
+    original = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        original(module)
+        try:
+            _extend(module)
+        except Exception as error:
+            _warn(f"options of `inspect eval` not added ({error}); use -T router=... instead")
+
+    loader.exec_module = exec_module
+
+
+def _warn(message: str) -> None:
+    sys.stderr.write(f"skill-workbench: {message}\n")
+
+
+def _extend(module: Any) -> None:
+    """Add the options to ``eval`` and ``eval-set``; choose log folders for all three commands."""
+    module.EvalCommand.SECTIONS = {**module.EvalCommand.SECTIONS, SECTION: set(OPTIONS)}
+    for command in (module.eval_command, module.eval_set_command):
+        command.params.extend(_options())
+        command.callback = _with_task_args(command.callback)
+    retry = getattr(module, "eval_retry_command", None)
+    if retry is not None:
+        retry.callback = _retry_in_place(retry.callback)
+
+
+def _options() -> list[Any]:
+    import click
+
+    def remember(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            ctx.meta.setdefault(__name__, {})[param.name] = value
+
+    return [
+        click.Option(
+            [f"--{name.replace('_', '-')}", name],
+            metavar=placeholder,
+            help=help_text,
+            expose_value=False,
+            callback=remember,
+        )
+        for name, (placeholder, help_text) in OPTIONS.items()
+    ]
+
+
+def _with_task_args(callback: Any) -> Any:
+    """The command's callback, given our options as further ``-T`` arguments."""
+    import functools
+
+    import click
+
+    @functools.wraps(callback)
+    def wrapped(*args: Any, **params: Any) -> Any:
+        ctx = click.get_current_context()
+        ours: dict[str, str] = ctx.meta.get(__name__, {})
+        _refuse_contradictions(ctx, ours, params.get("t") or ())
+        params["t"] = (*(params.get("t") or ()), *(f"{name}={value}" for name, value in ours.items()))
+        if _is_default(ctx, "log_dir") and _all_workbench(params.get("tasks") or ()):
+            params["log_dir"] = _log_dir(ctx.info_name == "eval-set", params)
+        return callback(*args, **params)
+
+    return wrapped
+
+
+def _refuse_contradictions(ctx: Any, ours: dict[str, str], given: Sequence[str]) -> None:
+    import click
+
+    for argument in given:
+        name, _, value = argument.partition("=")
+        key = name.replace("-", "_")
+        if key in ours and ours[key] != value:
+            option = f"--{key.replace('_', '-')}"
+            raise click.UsageError(f"{option} {ours[key]} and -T {argument} contradict each other; give one", ctx)
+
+
+def _is_default(ctx: Any, name: str) -> bool:
+    from click.core import ParameterSource
+
+    return bool(ctx.get_parameter_source(name) == ParameterSource.DEFAULT)
+
+
+def _all_workbench(tasks: Sequence[str]) -> bool:
+    return bool(tasks) and all(task.startswith("workbench/") for task in tasks)
+
+
+def _log_dir(is_set: bool, params: dict[str, Any]) -> str:
+    """A new folder for an eval; for an eval-set one that the same command finds again."""
+    from workbench.evaluation.runs import run_folder, set_folder
+
+    names = [task.removeprefix("workbench/") for task in params["tasks"]]
+    if not is_set:
+        return str(run_folder(names))
+    identity = [str(params.get(key)) for key in ("tasks", "t", "s", "m", "model", "model_spec", "solver", "sandbox")]
+    return str(set_folder(names, identity))
+
+
+def _retry_in_place(callback: Any) -> Any:
+    """``eval-retry LOG``: the new log goes beside the old one when that lies under ``results/``."""
+    import functools
+    from pathlib import Path
+
+    import click
+
+    @functools.wraps(callback)
+    def wrapped(*args: Any, **params: Any) -> Any:
+        ctx = click.get_current_context()
+        logs = params.get("log_files") or ()
+        folders = {Path(log).resolve().parent for log in logs if "://" not in str(log)}
+        if _is_default(ctx, "log_dir") and len(folders) == 1 and "results" in (folder := folders.pop()).parts:
+            params["log_dir"] = str(folder)
+        return callback(*args, **params)
+
+    return wrapped

@@ -1,0 +1,72 @@
+"""What a benchmark task is, whatever format it came in. Plain data; nothing is run here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Network = Literal["none", "public"]
+
+
+@dataclass(frozen=True)
+class GoldSkill:
+    """One of the skills that ship with a task.
+
+    Attributes:
+        folder: the folder's name, under which reference solutions expect it.
+        path: where it lies on this machine.
+    """
+
+    folder: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a task asks of its machine. Seconds and MiB; ``None`` is not stated."""
+
+    agent_seconds: float | None = None
+    verifier_seconds: float | None = None
+    build_seconds: float | None = None
+    cpus: float | None = None
+    memory_mb: int | None = None
+    storage_mb: int | None = None
+    gpus: int = 0
+
+
+@dataclass(frozen=True)
+class BenchmarkTask:
+    """One task of a suite.
+
+    Attributes:
+        id: unique within the suite; the folder's name.
+        instruction: what the agent is asked, verbatim.
+        gold: the skills that ship with it, sorted by folder.
+        environment: folder with the Dockerfile and its build context.
+        tests: folder that is copied in for verification only.
+        solution: the reference solution's script, or ``None``.
+        network: what the task states about the agent's network; ``None`` is not stated.
+        verifier_env, solution_env: variables as written; ``${NAME}`` and ``${NAME:-default}`` are
+            not yet resolved.
+        tags: facts for slicing results, e.g. ``difficulty``, ``category``, ``kind``.
+        notes: what of the format is ignored here, for the reader of a report.
+        unsupported: why the task cannot be run here, or ``None``.
+    """
+
+    id: str
+    suite: str
+    folder: Path
+    instruction: str
+    gold: tuple[GoldSkill, ...]
+    environment: Path
+    tests: Path
+    solution: Path | None
+    limits: Limits = Limits()
+    network: Network | None = None
+    verifier_env: Mapping[str, str] = field(default_factory=dict)
+    solution_env: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    unsupported: str | None = None

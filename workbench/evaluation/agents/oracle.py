@@ -1,0 +1,57 @@
+"""The reference solution as agent: ``solution/solve.sh`` with only the condition's skills installed.
+
+As Harbor's oracle, it proves that a task can be solved; and with skills withheld, that the task
+needs them. It needs no model.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import sandbox
+
+from workbench.core.record import Load
+from workbench.evaluation.agents.session import Session, session
+from workbench.evaluation.loads import Call, detect
+from workbench.evaluation.verify import read_folder, resolve_env
+from workbench.sandboxing.transfer import put_tree
+
+
+@solver
+def oracle() -> Solver:
+    """Replay the task's reference solution."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        del generate
+        async with session("oracle", state, blind=True) as trial:
+            await _run(trial)
+        state.completed = True
+        return state
+
+    return solve
+
+
+async def _run(trial: Session) -> None:
+    task, layout = trial.task, trial.layout
+    if task.solution is None:
+        trial.incident("no_reference_solution")
+        return
+    files = read_folder(task.solution.parent, executable=("solve.sh",))
+    await put_tree(sandbox(), files, layout.solution, user=layout.user)
+    env = {**layout.env, **resolve_env(task.solution_env, f"{task.id}: [solution.env]")}
+    command = ["bash", "-c", shlex.quote(f"{layout.solution}/solve.sh")]
+    for load in _skills_named(trial, files["solve.sh"][0]):
+        trial.observe(load)
+    result = await trial.execute(command, env=env)
+    if result is not None and not result.success:
+        trial.incident("solution_failed")
+        trial.note(f"solve.sh exited with {result.returncode}: {(result.stderr or result.stdout)[-400:]}")
+
+
+def _skills_named(trial: Session, script: bytes) -> list[Load]:
+    """Installed skills whose paths the script spells out."""
+    call = Call(turn=1, tool="bash", arguments={"script": script.decode("utf-8", "replace")})
+    return [
+        load.model_copy(update={"via": "oracle"}) for load in detect([call], trial.installed, trial.layout.skills)
+    ]

@@ -1,0 +1,94 @@
+"""What every agent of ours runs inside: the trial's facts, its time limit, and where to report.
+
+Routing, installation and proof happen in the task's setup, so any Inspect solver works as agent;
+one that opens a `session` also gets the task's own time limit and reports what it was shown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from inspect_ai.log import transcript
+from inspect_ai.solver import TaskState
+from inspect_ai.util import ExecResult, apply_limits, sandbox, store_as, time_limit
+
+from workbench.benchmarks.task import BenchmarkTask
+from workbench.core.record import Installed, Load
+from workbench.evaluation.layout import Layout
+from workbench.evaluation.state import TrialState
+from workbench.evaluation.trials import trial_of
+
+
+@dataclass(frozen=True)
+class Session:
+    """One agent at work on one trial."""
+
+    task: BenchmarkTask
+    layout: Layout
+    disclosure: str
+    installed: tuple[Installed, ...]
+
+    def observe(self, load: Load) -> None:
+        """Report a load as it happens."""
+        state = store_as(TrialState)
+        state.loads = [*state.loads, load]
+
+    def incident(self, name: str) -> None:
+        """Report something that happened on the way and does not change the score."""
+        add_incident(name)
+
+    def note(self, text: str) -> None:
+        """Leave a line in the transcript for people."""
+        transcript().info(text, source="workbench")
+
+    async def execute(self, command: list[str], env: Mapping[str, str]) -> ExecResult[str] | None:
+        """Run a command within the task's agent time; ``None`` when it ran out (an incident)."""
+        seconds = self.task.limits.agent_seconds
+        try:
+            return await sandbox().exec(
+                command,
+                env=dict(env),
+                timeout=None if seconds is None else max(1, round(seconds)),
+                timeout_retry=False,
+            )
+        except TimeoutError:
+            self.incident("agent_timeout")
+            return None
+
+
+@asynccontextmanager
+async def session(name: str, state: TaskState, *, blind: bool = False, limited: bool = False) -> AsyncIterator[Session]:
+    """Open the trial of `state` for an agent called `name`.
+
+    Args:
+        blind: the agent is shown nothing by design, so the funnel skips what it was shown.
+        limited: end the block when the task's agent time is over (an incident, not an error).
+    """
+    trial = trial_of(state.uuid)
+    record = store_as(TrialState)
+    record.agent, record.blind = name, blind
+    exposure = record.exposure
+    started = time.monotonic()
+    seconds = trial.task.limits.agent_seconds if limited else None
+    try:
+        with apply_limits([time_limit(seconds)] if seconds else [], catch_errors=True) as scope:
+            yield Session(
+                task=trial.task,
+                layout=trial.layout,
+                disclosure=trial.disclosure,
+                installed=exposure.installed if exposure else (),
+            )
+        if scope.limit_error is not None:
+            add_incident("agent_timeout")
+    finally:
+        record.agent_seconds = time.monotonic() - started
+
+
+def add_incident(name: str) -> None:
+    """Report an incident of the current sample."""
+    state = store_as(TrialState)
+    if name not in state.incidents:
+        state.incidents = [*state.incidents, name]

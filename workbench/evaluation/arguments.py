@@ -1,0 +1,107 @@
+"""Task arguments (``-T router=bm25`` or ``--router bm25``), checked before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from workbench.core.errors import UnknownNameError, UsageError, suggestion
+from workbench.core.plugins import plugin_names
+from workbench.core.types import CONDITIONS, Arm, ConditionName
+from workbench.core.workspace import Workspace
+
+
+class EvalArguments(BaseModel):
+    """What one evaluation compares. Frozen; names are checked by `parse`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    routers: tuple[str, ...] = Field(description="recipes to evaluate, in order")
+    k: int = Field(description="skills a router gives to the agent")
+    pool: str = Field(description="name or path of the pool")
+    conditions: tuple[ConditionName, ...] = Field(description="treatments, in order")
+    disclosure: str = Field(description="how skills are shown")
+    data: Path | None = Field(default=None, description="local copy of the suite's tasks")
+    tasks: tuple[str, ...] = Field(default=(), description="task ids or patterns; empty is all")
+    seed: int = Field(default=0, description="seed of stochastic routers")
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The treatments in order: baselines once, then one arm per router."""
+        baselines = [Arm(c) for c in self.conditions if c != "routed"]
+        routed = [Arm("routed", name) for name in self.routers] if "routed" in self.conditions else []
+        return (*baselines, *routed)
+
+
+KNOWN = ("router", "router_k", "pool", "conditions", "disclosure", "data", "tasks", "seed")
+"""Task arguments that every suite takes."""
+
+
+def refuse_unknown(given: Mapping[str, Any]) -> None:
+    """Inspect only warns of an unknown ``-T`` key, and then runs something else; refuse it.
+
+    Raises:
+        UsageError: names the nearest known key.
+    """
+    for key in given:
+        if key != "model":
+            raise UsageError(f"unknown task argument '-T {key}=...'{suggestion(key, KNOWN)}")
+
+
+def parse(given: Mapping[str, Any], workspace: Workspace, *, pool: str, k: int) -> EvalArguments:
+    """Check task arguments against what there is.
+
+    Args:
+        given: values as Inspect passes them: text, numbers, or lists (``a,b`` arrives as a list).
+        pool, k: the suite's own pool and depth, used where none is given.
+
+    Raises:
+        UsageError: an unknown router, condition or disclosure (nearest match named), or a bad number.
+    """
+    routers = _names(given.get("router"), "bm25")
+    for name in routers:
+        workspace.find("routers", name)
+    conditions = _names(given.get("conditions"), *CONDITIONS)
+    for name in conditions:
+        if name not in CONDITIONS:
+            raise UnknownNameError("condition", name, CONDITIONS)
+    disclosure = str(given.get("disclosure") or "progressive")
+    known = disclosure_names()
+    if disclosure not in known:
+        raise UnknownNameError("disclosure", disclosure, known)
+    data = given.get("data")
+    return EvalArguments(
+        routers=routers,
+        k=_whole("router_k", given.get("router_k"), k, 1, 100),
+        pool=str(given.get("pool") or pool),
+        conditions=tuple(dict.fromkeys(c for c in CONDITIONS if c in conditions)),
+        disclosure=disclosure,
+        data=None if data is None else Path(str(data)),
+        tasks=_names(given.get("tasks")),
+        seed=_whole("seed", given.get("seed"), 0, 0, 2**63 - 1),
+    )
+
+
+def disclosure_names() -> list[str]:
+    """Ways of showing skills, by file name; ``presentation`` holds the protocol and is none."""
+    return [name for name in plugin_names("workbench.disclosure") if name != "presentation"]
+
+
+def _names(value: Any, *default: str) -> tuple[str, ...]:
+    """``None``, ``"a"``, ``"a,b"`` or a list -> names without blanks or repetition, in order."""
+    if value is None:
+        return default
+    parts: Iterable[Any] = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    names = [name.strip() for part in parts for name in str(part).split(",")]
+    return tuple(dict.fromkeys(name for name in names if name)) or default
+
+
+def _whole(name: str, value: Any, default: int, low: int, high: int) -> int:
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise UsageError(f"-T {name}={value}: must be a whole number from {low} to {high}")
+    return value

@@ -1,0 +1,79 @@
+"""Suite x arms -> Inspect samples, task by task, so that ``--limit`` keeps whole tasks together."""
+
+from __future__ import annotations
+
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.util import SandboxEnvironmentSpec
+
+from workbench.benchmarks.task import BenchmarkTask, Network
+from workbench.core.types import Arm
+from workbench.evaluation.experiment import Experiment
+from workbench.sandboxing.config import DockerConfig
+from workbench.sandboxing.images import BuildPlan, plan
+
+PROVIDER = "docker-sdk"
+LOCAL = "local"
+
+
+def sample_id(task_id: str, arm: Arm) -> str:
+    """``<task>@<arm>``, e.g. ``3d-scan-calc@routed-bm25``."""
+    return f"{task_id}@{arm.label}"
+
+
+def dataset(experiment: Experiment) -> MemoryDataset:
+    """One sample per (task, arm); arms of a task share its image."""
+    samples = []
+    for task in experiment.suite.tasks:
+        sandbox = sandbox_of(experiment, task)
+        samples.extend(_sample(experiment, task, arm, sandbox) for arm in experiment.arguments.arms)
+    return MemoryDataset(samples, name=experiment.suite.name, location=str(experiment.suite.data))
+
+
+def image_plan(experiment: Experiment, task: BenchmarkTask) -> BuildPlan:
+    """How the task's one image is built: its own Dockerfile, with the skills left out."""
+    return plan(
+        task.environment,
+        empty=("skills",),
+        substitute_bases=experiment.suite.spec.substitute_bases,
+        timeout=task.limits.build_seconds,
+    )
+
+
+def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmentSpec:
+    """The sandbox of every trial of a task."""
+    if experiment.local:
+        return SandboxEnvironmentSpec(LOCAL)
+    spec, limits = experiment.suite.spec, task.limits
+    config = DockerConfig(
+        build=None if task.unsupported else image_plan(experiment, task),
+        unsupported=task.unsupported,
+        cpus=limits.cpus,
+        memory_mb=limits.memory_mb,
+        storage_mb=limits.storage_mb,
+        network=task.network or spec.network,
+    )
+    return SandboxEnvironmentSpec(PROVIDER, config)
+
+
+def verifier_network(experiment: Experiment, task: BenchmarkTask) -> Network:
+    """The verifier's own policy: the suite's, unless the task states that it must have none."""
+    return experiment.suite.spec.verifier_network
+
+
+def _sample(experiment: Experiment, task: BenchmarkTask, arm: Arm, sandbox: SandboxEnvironmentSpec) -> Sample:
+    gold = experiment.routes.gold[task.id].ids
+    return Sample(
+        id=sample_id(task.id, arm),
+        input=task.instruction,
+        target=f"reward 1 of {task.id}",
+        metadata={
+            "suite": task.suite,
+            "task": task.id,
+            "condition": arm.condition,
+            "router": arm.router or "",
+            "arm": arm.label,
+            "stratum": "single" if len(gold) == 1 else "multi",
+            **task.tags,
+        },
+        sandbox=sandbox,
+    )

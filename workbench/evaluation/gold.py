@@ -1,0 +1,52 @@
+"""Which pool ids are a task's gold skills.
+
+A gold skill is a folder that ships with the task. Its pool id is the suite's pattern over the
+folder's name (``gt/{folder}``). Where tasks ship different trees under one folder name, a pool
+made of the tasks' own skills holds each under an id of its own (``gt/xlsx``, ``gt/xlsx-2``); the
+task's own version counts, and where a pool has only the plain id (as the SkillRouter benchmark
+does, which resolves gold by folder name), that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.benchmarks.suite import Suite
+from workbench.skills.pool import Pool
+from workbench.skills.sources.task_skills import gold_ids
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A task's gold skills by pool id, and where each lies in the task's folder.
+
+    Attributes:
+        folders: pool id -> folder of the task's own copy.
+        in_pool: the ids that the pool holds.
+    """
+
+    folders: Mapping[str, Path]
+    in_pool: frozenset[str]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All gold ids, sorted."""
+        return tuple(sorted(self.folders))
+
+
+def gold_of(suite: Suite, pool: Pool) -> dict[str, Gold]:
+    """Task id -> its gold skills in `pool`."""
+    variants = {(task, g.folder): g.id for task, found in gold_ids(suite.data).items() for g in found}
+    return {task.id: _resolve(suite, task.id, pool, variants) for task in suite.tasks}
+
+
+def _resolve(suite: Suite, task_id: str, pool: Pool, variants: Mapping[tuple[str, str], str]) -> Gold:
+    folders: dict[str, Path] = {}
+    for skill in suite.task(task_id).gold:
+        plain = suite.spec.gold.format(folder=skill.folder)
+        suffix = variants.get((task_id, skill.folder), "").removeprefix(f"gt/{skill.folder}")
+        own = plain + suffix
+        folders[own if own in pool or plain not in pool else plain] = skill.path
+    return Gold(folders, frozenset(i for i in folders if i in pool))

@@ -1,0 +1,105 @@
+"""The reward grammar: what a verifier may write, and what is an error rather than a 0.
+
+A verifier writes ``/logs/verifier/reward.txt`` (one number) or ``reward.json`` (a number, or an
+object with one ``reward``). Accepted is one finite decimal number in [0, 1] in ASCII. Where both
+files exist they must agree. Anything else is a named error: a missing reward is not 0.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from workbench.core.errors import VerifierError
+from workbench.core.record import TestCase
+
+MAX_TEXT = 4 * 1024
+MAX_JSON = 64 * 1024
+MAX_TESTS = 2_000
+
+_NUMBER = re.compile(r"[+]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+
+
+def read_reward(text: bytes | None, js: bytes | None) -> float:
+    """The reward of a trial from the bytes of the two files (``None``: the file is not there).
+
+    Raises:
+        VerifierError: ``verifier_error:missing``, ``:garbage`` or ``:conflict``.
+    """
+    found = [value for value in (_from_text(text), _from_json(js)) if value is not None]
+    if not found:
+        raise VerifierError("verifier_error:missing", "the verifier wrote no reward.txt and no reward.json")
+    if max(found) - min(found) > 1e-9:
+        raise VerifierError("verifier_error:conflict", f"reward.txt says {found[0]}, reward.json says {found[1]}")
+    return found[0]
+
+
+def _from_text(data: bytes | None) -> float | None:
+    if data is None or not data.strip():
+        return None
+    if len(data) > MAX_TEXT:
+        raise _garbage("reward.txt", f"{len(data)} bytes, at most {MAX_TEXT} are read")
+    try:
+        return _number(data.decode("ascii").strip(), "reward.txt")
+    except UnicodeDecodeError:
+        raise _garbage("reward.txt", "not ASCII") from None
+
+
+def _from_json(data: bytes | None) -> float | None:
+    if data is None or not data.strip():
+        return None
+    if len(data) > MAX_JSON:
+        raise _garbage("reward.json", f"{len(data)} bytes, at most {MAX_JSON} are read")
+    try:
+        value = json.loads(data.decode("utf-8"), object_pairs_hook=_no_repeats, parse_float=_Literal, parse_int=_Literal)
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise _garbage("reward.json", f"not JSON ({type(error).__name__})") from None
+    if isinstance(value, dict):
+        if "reward" not in value and len(value) != 1:
+            raise _garbage("reward.json", "has no key 'reward'")
+        value = value.get("reward", next(iter(value.values()), None))
+    if not isinstance(value, _Literal):
+        raise _garbage("reward.json", "the reward is not a number")
+    return _number(value, "reward.json")
+
+
+class _Literal(str):
+    """A JSON number as it was written, so that one grammar checks both files."""
+
+    __slots__ = ()
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return dict(pairs)
+
+
+def _number(written: str, file: str) -> float:
+    if _NUMBER.fullmatch(written) is None:
+        raise _garbage(file, f"{written[:40]!r} is not a number in [0, 1]")
+    value = float(written)
+    if not 0.0 <= value <= 1.0:
+        raise _garbage(file, f"{written[:40]} is not in [0, 1]")
+    return value
+
+
+def _garbage(file: str, what: str) -> VerifierError:
+    return VerifierError("verifier_error:garbage", f"{file}: {what}")
+
+
+def read_tests(ctrf: bytes | None) -> tuple[TestCase, ...]:
+    """Per-test results from a CTRF report (https://ctrf.io); empty when there is none that can be read.
+
+    They explain a reward and never change it, so nothing here raises.
+    """
+    if ctrf is None:
+        return ()
+    try:
+        tests = json.loads(ctrf.decode("utf-8", "replace"))["results"]["tests"]
+        return tuple(
+            TestCase(name=str(t["name"])[:200], status=str(t["status"])[:20]) for t in tests[:MAX_TESTS]
+        )
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ()

@@ -1,0 +1,86 @@
+"""Routing inside an evaluation: every (router, task) once, however many epochs and models there are."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from workbench.benchmarks.suite import Suite
+from workbench.core.record import RankedEntry, RouteInfo
+from workbench.core.types import Arm
+from workbench.evaluation.gold import Gold
+from workbench.metrics.scoring import Relevance, judge, score
+from workbench.routing.router import Query, Router
+from workbench.skills.pool import Pool
+
+DEPTH = 50
+"""Rankings are recorded at least this deep, so that Recall@50 can be computed from a log."""
+
+
+@dataclass
+class Routes:
+    """Answers `route` for every task and router; thread-safe, each pair computed once."""
+
+    suite: Suite
+    pool: Pool
+    gold: Mapping[str, Gold]
+    routers: Mapping[str, Router]
+    k: int
+    _known: dict[tuple[str, str], RouteInfo] = field(default_factory=dict)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._locks = {name: threading.Lock() for name in self.routers}
+
+    def route(self, arm: Arm, task_id: str) -> RouteInfo:
+        """What the arm's router answers for a task; without ranking for arms without a router."""
+        if arm.router is None:
+            return self._info(task_id)
+        with self._locks[arm.router]:
+            key = (arm.router, task_id)
+            if key not in self._known:
+                self._known[key] = self._route(self.routers[arm.router], task_id)
+            return self._known[key]
+
+    def _route(self, router: Router, task_id: str) -> RouteInfo:
+        gold = self.gold[task_id]
+        query = Query(id=task_id, text=self.suite.task(task_id).instruction, gold=gold.ids)
+        started = time.monotonic()
+        (ranking,) = router.route([query], max(self.k, DEPTH))
+        seconds = time.monotonic() - started
+        judged = judge([skill.id for skill in ranking], Relevance(gold.ids), self.pool)
+        return self._info(task_id).model_copy(
+            update={
+                "router": router.name,
+                "router_fingerprint": router.fingerprint,
+                "index_fingerprint": router.index_fingerprint,
+                "ranking": tuple(RankedEntry(id=skill.id, score=skill.score) for skill in ranking),
+                "metrics": {name: value for name, value in score(judged).items() if not math.isnan(value)},
+                "seconds": seconds,
+            }
+        )
+
+    def _info(self, task_id: str) -> RouteInfo:
+        gold = self.gold[task_id]
+        return RouteInfo(
+            router=None,
+            router_fingerprint=None,
+            pool=self.pool.name,
+            pool_fingerprint=self.pool.fingerprint,
+            pool_size=len(self.pool),
+            index_fingerprint=None,
+            k=self.k,
+            gold=gold.ids,
+            gold_in_pool=tuple(sorted(gold.in_pool)),
+        )
+
+    def chosen(self, arm: Arm, task_id: str) -> tuple[str, ...]:
+        """Ids that a trial of this arm gets, in order."""
+        if arm.condition == "none":
+            return ()
+        if arm.condition == "gold":
+            return self.gold[task_id].ids
+        return tuple(entry.id for entry in self.route(arm, task_id).ranking[: self.k])

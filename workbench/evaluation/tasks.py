@@ -1,0 +1,111 @@
+"""One Inspect task per suite: ``inspect eval workbench/<suite> --router bm25``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.solver import TaskState
+from inspect_ai.viewer import ViewerConfig
+
+from workbench.benchmarks.suite import suite_names
+from workbench.core.errors import WorkbenchError
+from workbench.core.terminal import safe
+from workbench.core.workspace import find_workspace
+from workbench.evaluation import trials
+from workbench.evaluation.arguments import parse, refuse_unknown
+
+
+def register_suites() -> list[Callable[..., Task]]:
+    """Register a task for every suite of the workspace and of the package."""
+    return [_register(name) for name in suite_names(find_workspace())]
+
+
+def _register(name: str) -> Callable[..., Task]:
+    def suite_task(
+        router: str | list[str] | None = None,
+        router_k: int | None = None,
+        pool: str | None = None,
+        conditions: str | list[str] | None = None,
+        disclosure: str | None = None,
+        data: str | None = None,
+        tasks: str | list[str] | None = None,
+        seed: int | None = None,
+        **unknown: Any,
+    ) -> Task:
+        given = {
+            "router": router,
+            "router_k": router_k,
+            "pool": pool,
+            "conditions": conditions,
+            "disclosure": disclosure,
+            "data": data,
+            "tasks": tasks,
+            "seed": seed,
+        }
+        with user_errors():
+            refuse_unknown(unknown)
+            return build_task(name, given)
+
+    suite_task.__doc__ = f"The suite '{name}' under the conditions none, gold and routed."
+    return task(name=name)(suite_task)
+
+
+def build_task(name: str, given: dict[str, Any]) -> Task:
+    """The Inspect task of a suite for task arguments as Inspect passes them.
+
+    Raises:
+        WorkbenchError: anything missing or wrong, before anything is spent.
+    """
+    from workbench.evaluation.agents.auto import auto
+    from workbench.evaluation.dataset import dataset
+    from workbench.evaluation.experiment import defaults, experiment
+    from workbench.evaluation.prepare import prepare
+    from workbench.evaluation.score import workbench_scorer
+
+    workspace = find_workspace()
+    pool, k = defaults(name, workspace)
+    arguments = parse(given, workspace, pool=pool, k=k)
+    run = experiment(name, arguments, workspace)
+    if run.local:
+        _notice(f"{run.engine.reason}: trials run in Inspect's local sandbox, on this machine and without isolation")
+    return Task(
+        dataset=dataset(run),
+        setup=prepare(run),
+        solver=auto(),
+        scorer=workbench_scorer(run),
+        cleanup=_forget,
+        fail_on_error=False,
+        score_on_error=True,
+        version=run.version,
+        metadata={
+            "suite": name,
+            "pool": run.routes.pool.name,
+            "pool_fingerprint": run.routes.pool.fingerprint,
+            "routers": {n: r.fingerprint for n, r in run.routes.routers.items()},
+        },
+        viewer=ViewerConfig(),
+    )
+
+
+async def _forget(state: TaskState) -> None:
+    trials.end(state.uuid)
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Turn our errors for people into Inspect's, which it shows without a traceback."""
+    from inspect_ai._util.error import PrerequisiteError
+    from rich.markup import escape
+
+    try:
+        yield
+    except WorkbenchError as error:
+        raise PrerequisiteError(escape(safe(str(error)))) from None
+
+
+def _notice(message: str) -> None:
+    sys.stderr.write(f"skill-workbench: {safe(message)}\n")

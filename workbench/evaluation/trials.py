@@ -1,0 +1,42 @@
+"""The trials in progress: what belongs to a sample but not into its log, by the sample's uuid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.benchmarks.task import BenchmarkTask
+from workbench.core.errors import UsageError
+from workbench.evaluation.layout import Layout
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The task being tried, where things lie in its sandbox, and how skills are shown."""
+
+    task: BenchmarkTask
+    layout: Layout
+    disclosure: str
+
+
+_trials: dict[str, Trial] = {}
+
+
+def begin(uuid: str, trial: Trial) -> None:
+    """Register a trial; `end` must follow."""
+    _trials[uuid] = trial
+
+
+def end(uuid: str) -> None:
+    """Forget a trial."""
+    _trials.pop(uuid, None)
+
+
+def trial_of(uuid: str) -> Trial:
+    """The trial of a sample.
+
+    Raises:
+        UsageError: the sample is not one of a workbench task.
+    """
+    if uuid not in _trials:
+        raise UsageError("this agent runs only in workbench tasks, e.g. inspect eval workbench/quickstart")
+    return _trials[uuid]

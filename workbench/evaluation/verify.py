@@ -1,0 +1,140 @@
+"""Verification as Harbor does it: tests copied in, test.sh run, the reward read and nothing else believed."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shlex
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspect_ai.util import ExecResult, SandboxEnvironment
+
+from workbench.benchmarks.task import BenchmarkTask
+from workbench.core.errors import InfrastructureError, UsageError, VerifierError
+from workbench.core.record import TestCase
+from workbench.evaluation.layout import Layout
+from workbench.evaluation.reward import MAX_JSON, MAX_TEXT, read_reward, read_tests
+from workbench.sandboxing.transfer import put_tree
+
+DEFAULT_SECONDS = 600
+_MAX_CTRF = 1024 * 1024
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the verifier said: reward in [0, 1], its tests, how long it took, the tail of its output."""
+
+    reward: float
+    tests: tuple[TestCase, ...]
+    seconds: float
+    output: str
+
+
+async def alive(sandbox: SandboxEnvironment) -> None:
+    """Have a random token echoed by the sandbox.
+
+    Raises:
+        InfrastructureError: ``infra:sandbox_lost``; nothing that happened may be scored.
+    """
+    token = secrets.token_hex(8)
+    try:
+        result = await sandbox.exec(["sh", "-c", f"echo {token}"], timeout=30, timeout_retry=False)
+    except Exception as error:
+        raise InfrastructureError("infra:sandbox_lost", f"the sandbox does not answer: {error}") from error
+    if result.stdout.strip() != token:
+        raise InfrastructureError("infra:sandbox_lost", f"the sandbox does not answer: {result.stderr[-200:]}")
+
+
+async def verify(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> Verdict:
+    """Copy the tests in, run them, read the reward.
+
+    Raises:
+        InfrastructureError: the sandbox is gone.
+        VerifierError: timed out, could not start, or wrote no valid reward.
+    """
+    await alive(sandbox)
+    await _prepare(sandbox, task, layout)
+    started = time.monotonic()
+    result = await _run(sandbox, task, layout)
+    seconds = time.monotonic() - started
+    text = await _read(sandbox, layout, layout.reward_txt, MAX_TEXT)
+    js = await _read(sandbox, layout, layout.reward_json, MAX_JSON)
+    if text is None and js is None and result.returncode in (126, 127):
+        raise VerifierError("verifier_error:bootstrap", f"test.sh did not start: {_tail(result)}")
+    try:
+        reward = read_reward(text, js)
+    except VerifierError as error:
+        raise VerifierError(error.cause, f"{error.detail}; its output ends: {_tail(result)}") from None
+    ctrf = await _read(sandbox, layout, layout.ctrf, _MAX_CTRF)
+    return Verdict(reward, read_tests(ctrf), seconds, _tail(result, 2000))
+
+
+async def _prepare(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> None:
+    """Remove what an agent may have planted at the verifier's places, then copy the tests in."""
+    places = f"{shlex.quote(layout.tests)} {shlex.quote(layout.logs + '/verifier')}"
+    script = f"rm -rf {places} && mkdir -p {places}"
+    result = await sandbox.exec(["sh", "-c", script], user=layout.user, timeout=60, timeout_retry=False)
+    if not result.success:
+        raise InfrastructureError("infra:transfer", f"cannot clear the verifier's places: {_tail(result)}")
+    await put_tree(sandbox, read_folder(task.tests, executable=("test.sh",)), layout.tests, user=layout.user)
+
+
+async def _run(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> ExecResult[str]:
+    seconds = round(task.limits.verifier_seconds or DEFAULT_SECONDS)
+    env = {**layout.env, **resolve_env(task.verifier_env, f"{task.id}: [verifier.env]")}
+    command = ["bash", "-c", shlex.quote(f"{layout.tests}/test.sh")]
+    try:
+        return await sandbox.exec(command, env=env, user=layout.user, timeout=seconds, timeout_retry=False)
+    except TimeoutError:
+        raise VerifierError("verifier_timeout", f"test.sh did not end within {seconds} s") from None
+
+
+async def _read(sandbox: SandboxEnvironment, layout: Layout, path: str, limit: int) -> bytes | None:
+    """A small regular file of the sandbox, or ``None``. One byte over `limit` is read, to be refused."""
+    quoted = shlex.quote(path)
+    script = f"if [ -f {quoted} ] && [ ! -L {quoted} ]; then head -c {limit + 1} {quoted}; else exit 44; fi"
+    result = await sandbox.exec(["sh", "-c", script], user=layout.user, timeout=60, timeout_retry=False)
+    return result.stdout.encode("utf-8", "replace") if result.success else None
+
+
+def read_folder(folder: Path, executable: tuple[str, ...] = ()) -> dict[str, tuple[bytes, bool]]:
+    """All regular files below a folder: relative POSIX path -> (bytes, executable). Links are not followed.
+
+    Args:
+        executable: relative paths that are made executable whatever their mode here.
+    """
+    files: dict[str, tuple[bytes, bool]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            name = path.relative_to(folder).as_posix()
+            files[name] = (path.read_bytes(), name in executable or bool(path.stat().st_mode & 0o111))
+    return files
+
+
+def resolve_env(env: Mapping[str, str], where: str, host: Mapping[str, str] | None = None) -> dict[str, str]:
+    """``${NAME}`` and ``${NAME:-default}`` replaced from the host's environment, as Harbor does.
+
+    Raises:
+        UsageError: a variable without default is not set on the host.
+    """
+    values = os.environ if host is None else host
+
+    def replace(match: re.Match[str]) -> str:
+        name, default = match[1], match[2]
+        if values.get(name):
+            return values[name]
+        if default is None:
+            raise UsageError(f"{where}: ${{{name}}} is not set; export {name}=...")
+        return default
+
+    return {key: _VARIABLE.sub(replace, value) for key, value in env.items()}
+
+
+def _tail(result: ExecResult[str], limit: int = 400) -> str:
+    text = f"{result.stdout}\n{result.stderr}".strip()
+    return text[-limit:] if text else f"(nothing; exit code {result.returncode})"
