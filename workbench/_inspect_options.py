@@ -127,7 +127,8 @@ def _refuse_contradictions(ctx: Any, ours: dict[str, str], given: Sequence[str])
         key = name.replace("-", "_")
         if key in ours and ours[key] != value:
             option = f"--{key.replace('_', '-')}"
-            raise click.UsageError(f"{option} {ours[key]} and -T {argument} contradict each other; give one", ctx)
+            both = f"{option} {ours[key]} and -T {argument}"
+            raise click.UsageError(f"{both} contradict each other; give one", ctx)
 
 
 def _is_default(ctx: Any, name: str) -> bool:
@@ -147,8 +148,8 @@ def _log_dir(is_set: bool, params: dict[str, Any]) -> str:
     names = [task.removeprefix("workbench/") for task in params["tasks"]]
     if not is_set:
         return str(run_folder(names))
-    identity = [str(params.get(key)) for key in ("tasks", "t", "s", "m", "model", "model_spec", "solver", "sandbox")]
-    return str(set_folder(names, identity))
+    keys = ("tasks", "t", "s", "m", "model", "model_spec", "solver", "sandbox")
+    return str(set_folder(names, [str(params.get(key)) for key in keys]))
 
 
 def _retry_in_place(callback: Any) -> Any:

@@ -14,8 +14,8 @@ from workbench.evaluation.agents.auto import auto
 from workbench.evaluation.agents.nop import nop
 from workbench.evaluation.agents.oracle import oracle
 from workbench.evaluation.agents.skill_agent import skill_agent
-from workbench.evaluation.summary import PrintSummary
 from workbench.evaluation.tasks import register_suites
+from workbench.reporting.after_run import PrintSummary
 
 AGENTS = (auto, nop, oracle, skill_agent)
 HOOKS = (PrintSummary,)

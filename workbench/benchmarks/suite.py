@@ -38,12 +38,17 @@ class SuiteSpec(Content):
     gold: str = Field(default="{folder}", description="pool id of a task's gold skill, from its folder name")
     source: Source | None = Field(default=None, description="where the tasks are fetched from")
     network: Network = Field(default="none", description="agent's network where a task states nothing")
-    verifier_network: Network = Field(default="none", description="verifier's network unless a task forbids it")
+    verifier_network: Network = Field(
+        default="none", description="verifier's network unless a task forbids it"
+    )
     substitute_bases: bool = Field(
         default=False, description="build missing base images from Debian packages (stdlib-only suites)"
     )
     sandbox: Literal["docker", "local-or-docker"] = Field(
         default="docker", description="local-or-docker: may run in Inspect's local sandbox without an engine"
+    )
+    needs_skills: bool = Field(
+        default=False, description="every reference solution must fail without the gold skills"
     )
     router_k: int = Field(default=5, ge=1, le=100, description="skills given to the agent by a router")
     license: str = Field(default="", description="licence of the tasks, for the reader")
@@ -106,7 +111,9 @@ def suite_data(name: str, workspace: Workspace, data: Path | None = None) -> Pat
         inner = folder / "tasks"
         folder = inner if inner.is_dir() and not _task_folders(folder) else folder
         if not folder.is_dir() or not _task_folders(folder):
-            raise MissingDataError(f"{data}: holds no task folders (each with a task.toml); give the folder above them")
+            raise MissingDataError(
+                f"{data}: holds no task folders (each with a task.toml); give the folder above them"
+            )
         return folder
     if spec.source is None:
         return file.parent

@@ -18,6 +18,7 @@ else; a cause that is not in the table is a bug in the harness and never a valid
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -131,6 +132,7 @@ POLICY: dict[str, Policy] = {
     "verifier_error:bootstrap": Policy(retry=False, scored=False),
     "verifier_timeout": Policy(retry=False, scored=False),
     "invalid_treatment": Policy(retry=False, scored=False, stops_run=True),
+    "stopped": Policy(retry=True, scored=False),
     "cancelled": Policy(retry=True, scored=False),
     "harness_bug": Policy(retry=False, scored=False),
 }
@@ -140,6 +142,20 @@ POLICY: dict[str, Policy] = {
 def policy(cause: str) -> Policy:
     """The policy of a cause; an unknown cause has that of ``harness_bug``."""
     return POLICY.get(cause, POLICY["harness_bug"])
+
+
+_TAGGED = re.compile(r"\[([a-z_]+(?::[a-z_]+)?)\] (.*)", re.DOTALL)
+
+
+def read_fault(message: str) -> tuple[str, str]:
+    """Cause and detail of an error message from a log; one that is not ours is a ``harness_bug``.
+
+    Logs hold an exception's text or its ``repr``; both are understood.
+    """
+    for match in _TAGGED.finditer(message):
+        if match[1] in POLICY:
+            return match[1], match[2].removesuffix("')").removesuffix('")')
+    return "harness_bug", message
 
 
 def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:

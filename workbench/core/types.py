@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
+TASK_PREFIX = "workbench/"
+"""Names of our tasks and agents on Inspect's command line: ``workbench/quickstart``."""
+
 ConditionName = Literal["none", "gold", "routed"]
 CONDITIONS: tuple[ConditionName, ...] = get_args(ConditionName)
 """The three treatments: no skills, the task's own gold skills, what a router chose."""

@@ -84,7 +84,9 @@ def entry(skill: ShownSkill) -> str:
     return f"<skill><name>{name}</name><description>{description}</description></skill>"
 
 
-def within(skills: Sequence[ShownSkill], budget: int, text: Callable[[ShownSkill], str]) -> tuple[int, list[str]]:
+def within(
+    skills: Sequence[ShownSkill], budget: int, text: Callable[[ShownSkill], str]
+) -> tuple[int, list[str]]:
     """How many leading skills fit into `budget` characters, and their texts."""
     texts: list[str] = []
     used = 0

@@ -5,14 +5,16 @@ from __future__ import annotations
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.util import SandboxEnvironmentSpec
 
+from workbench.benchmarks.suite import Suite
 from workbench.benchmarks.task import BenchmarkTask, Network
 from workbench.core.types import Arm
 from workbench.evaluation.experiment import Experiment
-from workbench.sandboxing.config import DockerConfig
-from workbench.sandboxing.images import BuildPlan, plan
+from workbench.sandboxing.config import BuildPlan, DockerConfig
+from workbench.sandboxing.images import plan
 
 PROVIDER = "docker-sdk"
 LOCAL = "local"
+BUILD_SECONDS = 600.0
 
 
 def sample_id(task_id: str, arm: Arm) -> str:
@@ -22,45 +24,48 @@ def sample_id(task_id: str, arm: Arm) -> str:
 
 def dataset(experiment: Experiment) -> MemoryDataset:
     """One sample per (task, arm); arms of a task share its image."""
-    samples = []
+    samples: list[Sample] = []
     for task in experiment.suite.tasks:
         sandbox = sandbox_of(experiment, task)
         samples.extend(_sample(experiment, task, arm, sandbox) for arm in experiment.arguments.arms)
     return MemoryDataset(samples, name=experiment.suite.name, location=str(experiment.suite.data))
 
 
-def image_plan(experiment: Experiment, task: BenchmarkTask) -> BuildPlan:
+def image_plan(suite: Suite, task: BenchmarkTask) -> BuildPlan:
     """How the task's one image is built: its own Dockerfile, with the skills left out."""
     return plan(
         task.environment,
         empty=("skills",),
-        substitute_bases=experiment.suite.spec.substitute_bases,
-        timeout=task.limits.build_seconds,
+        substitute_bases=suite.spec.substitute_bases,
+        timeout=task.limits.build_seconds or BUILD_SECONDS,
     )
 
 
-def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmentSpec:
-    """The sandbox of every trial of a task."""
+def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmentSpec | None:
+    """The sandbox of every trial of a task; ``None`` for one that cannot be run (its setup says why)."""
+    if task.unsupported is not None:
+        return None
     if experiment.local:
         return SandboxEnvironmentSpec(LOCAL)
-    spec, limits = experiment.suite.spec, task.limits
+    limits = task.limits
+    stated = {"cpus": limits.cpus, "memory_mb": limits.memory_mb, "storage_mb": limits.storage_mb}
     config = DockerConfig(
-        build=None if task.unsupported else image_plan(experiment, task),
-        unsupported=task.unsupported,
-        cpus=limits.cpus,
-        memory_mb=limits.memory_mb,
-        storage_mb=limits.storage_mb,
-        network=task.network or spec.network,
+        build=image_plan(experiment.suite, task),
+        network=task.network or experiment.suite.spec.network,
+        network_verify=verifier_network(experiment.suite, task),
+        **{key: value for key, value in stated.items() if value is not None},
     )
     return SandboxEnvironmentSpec(PROVIDER, config)
 
 
-def verifier_network(experiment: Experiment, task: BenchmarkTask) -> Network:
-    """The verifier's own policy: the suite's, unless the task states that it must have none."""
-    return experiment.suite.spec.verifier_network
+def verifier_network(suite: Suite, task: BenchmarkTask) -> Network:
+    """The verifier's own policy: the suite's, unless the task states that there is no network."""
+    return "none" if task.network == "none" else suite.spec.verifier_network
 
 
-def _sample(experiment: Experiment, task: BenchmarkTask, arm: Arm, sandbox: SandboxEnvironmentSpec) -> Sample:
+def _sample(
+    experiment: Experiment, task: BenchmarkTask, arm: Arm, sandbox: SandboxEnvironmentSpec | None
+) -> Sample:
     gold = experiment.routes.gold[task.id].ids
     return Sample(
         id=sample_id(task.id, arm),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from workbench import __version__
 from workbench.benchmarks.suite import Suite, load_suite, suite_data, suite_spec
@@ -13,13 +15,14 @@ from workbench.core.types import Arm
 from workbench.core.workspace import Workspace
 from workbench.evaluation.arguments import EvalArguments
 from workbench.evaluation.gold import gold_of
+from workbench.evaluation.guard import Guard
 from workbench.evaluation.routes import Routes
 from workbench.evaluation.treatment import Treatment
 from workbench.routing.load import load_router
 from workbench.sandboxing.availability import EngineStatus, engine_status
-from workbench.skills.definition import open_pool
-from workbench.skills.folder import read_tree
-from workbench.skills.pool import unique_folders
+from workbench.skills.discover import read_tree
+from workbench.skills.folders import unique_folders
+from workbench.skills.opening import open_pool
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Experiment:
     arguments: EvalArguments
     routes: Routes
     engine: EngineStatus
+    guard: Guard = field(default_factory=Guard)
 
     @property
     def local(self) -> bool:
@@ -39,11 +43,19 @@ class Experiment:
     def treatments(self, arm: Arm, task_id: str) -> list[Treatment]:
         """The skills of one trial, ready to install: the task's own copy where one is gold."""
         gold = self.routes.gold[task_id].folders
-        ids = self.routes.chosen(arm, task_id)
         pool = self.routes.pool
-        wanted = {i: gold[i].name if i in gold else pool.get(i).folder for i in ids}
-        folders = unique_folders(wanted, keep=gold)
-        return [Treatment(i, folders[i], read_tree(gold[i]) if i in gold else pool.tree(i)) for i in ids]
+        ids = self.routes.chosen(arm, task_id)
+        folders = self._folders(ids, gold)
+        trees = {i: read_tree(gold[i].parent, gold[i].name) if i in gold else pool.tree(i) for i in ids}
+        return [Treatment(i, folders[i], trees[i]) for i in ids]
+
+    def _folders(self, ids: Sequence[str], gold: Mapping[str, Path]) -> dict[str, str]:
+        """Folder names in the sandbox: gold keeps its own, since reference solutions expect it."""
+        own = {i: gold[i].name for i in ids if i in gold}
+        taken = {name.casefold() for name in own.values()}
+        others = (self.routes.pool.get(i) for i in ids if i not in gold)
+        moved = (replace(s, folder=f"{s.folder}-2") if s.folder.casefold() in taken else s for s in others)
+        return {**unique_folders(moved), **own}
 
     @property
     def version(self) -> str:
@@ -89,7 +101,8 @@ def defaults(suite_name: str, workspace: Workspace) -> tuple[str, int]:
 
 def task_digest(task: BenchmarkTask) -> str:
     """sha256 over what decides a task's outcome: everything but the data in its build context."""
-    files = [task.environment / "Dockerfile", *_below(task, "tests"), *_below(task, "solution"), *_below(task, "environment/skills")]
+    below = (file for name in ("tests", "solution", "environment/skills") for file in _below(task, name))
+    files = [task.environment / "Dockerfile", *below]
     parts: list[str | bytes] = [task.instruction, repr(task.limits), repr(task.network)]
     for file in files:
         if file.is_file():
@@ -97,7 +110,7 @@ def task_digest(task: BenchmarkTask) -> str:
     return digest_parts(parts)
 
 
-def _below(task: BenchmarkTask, name: str) -> list:  # type: ignore[type-arg]
+def _below(task: BenchmarkTask, name: str) -> list[Path]:
     return sorted(p for p in (task.folder / name).rglob("*") if not p.is_symlink())
 
 

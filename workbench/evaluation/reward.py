@@ -31,7 +31,9 @@ def read_reward(text: bytes | None, js: bytes | None) -> float:
     if not found:
         raise VerifierError("verifier_error:missing", "the verifier wrote no reward.txt and no reward.json")
     if max(found) - min(found) > 1e-9:
-        raise VerifierError("verifier_error:conflict", f"reward.txt says {found[0]}, reward.json says {found[1]}")
+        raise VerifierError(
+            "verifier_error:conflict", f"reward.txt says {found[0]}, reward.json says {found[1]}"
+        )
     return found[0]
 
 
@@ -52,7 +54,9 @@ def _from_json(data: bytes | None) -> float | None:
     if len(data) > MAX_JSON:
         raise _garbage("reward.json", f"{len(data)} bytes, at most {MAX_JSON} are read")
     try:
-        value = json.loads(data.decode("utf-8"), object_pairs_hook=_no_repeats, parse_float=_Literal, parse_int=_Literal)
+        value = json.loads(
+            data.decode("utf-8"), object_pairs_hook=_no_repeats, parse_float=_Literal, parse_int=_Literal
+        )
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise _garbage("reward.json", f"not JSON ({type(error).__name__})") from None
     if isinstance(value, dict):

@@ -1,9 +1,9 @@
 """Where a run's logs go: ``results/<run>/`` of the workspace.
 
-    results/
-      20261130-141502-quickstart/          one `inspect eval`
-        2026-11-30T14-15-03_quickstart_<id>.eval
-      set-quickstart-3f9c2a41b07e/          one `inspect eval-set`; the same command finds it again
+results/
+  20261130-141502-quickstart/          one `inspect eval`
+    2026-11-30T14-15-03_quickstart_<id>.eval
+  set-quickstart-3f9c2a41b07e/          one `inspect eval-set`; the same command finds it again
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from workbench.core.errors import MachineError
 from workbench.core.workspace import Workspace, find_workspace
 
 
-def run_folder(suites: Sequence[str], workspace: Workspace | None = None, now: datetime | None = None) -> Path:
+def run_folder(
+    suites: Sequence[str], workspace: Workspace | None = None, now: datetime | None = None
+) -> Path:
     """A new folder for one evaluation, named by local time and suites.
 
     Raises:

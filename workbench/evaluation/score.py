@@ -18,11 +18,11 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import sandbox, store_as
 
-from workbench.core.errors import TrialError
+from workbench.core.errors import TrialError, read_fault
 from workbench.core.record import Exposure, Load, Outcome, RouteInfo, Spend, TrialRecord
 from workbench.evaluation import trials
 from workbench.evaluation.columns import COLUMNS, column_metrics
-from workbench.evaluation.dataset import LOCAL, PROVIDER, verifier_network
+from workbench.evaluation.dataset import verifier_network
 from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.funnel import stage
 from workbench.evaluation.loads import Call, detect
@@ -58,7 +58,10 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
         verdict = await verify(sandbox(), trial.task, trial.layout)
         outcome = _scored(state, verdict)
     except TrialError as error:
-        outcome = Outcome(status="excluded", cause=error.cause, detail=error.detail[:_DETAIL], incidents=_incidents())
+        experiment.guard.saw(error, str(state.sample_id))
+        outcome = Outcome(
+            status="excluded", cause=error.cause, detail=error.detail[:_DETAIL], incidents=_incidents()
+        )
     finally:
         trials.end(state.uuid)
     record = _record(experiment, state, outcome, time.monotonic() - started)
@@ -75,26 +78,16 @@ def _raise_earlier_fault() -> None:
     """A sample that failed before scoring (Inspect scores those too) is not verified."""
     for event in reversed(transcript().events):
         if isinstance(event, ErrorEvent):
-            cause, detail = parse_fault(event.error.message)
+            cause, detail = read_fault(event.error.message)
             raise TrialError(cause, detail)
-
-
-def parse_fault(message: str) -> tuple[str, str]:
-    """Cause and detail of an error message; an error that is not ours is a ``harness_bug``."""
-    head, _, tail = message.partition("] ")
-    if message.startswith("[") and tail:
-        return head.removeprefix("["), tail
-    return "harness_bug", message
 
 
 async def _open_network(experiment: Experiment, state: TaskState) -> None:
     """Give the verifier its own network; the agent's processes are about to be judged by it."""
-    if experiment.local:
-        return
     task = experiment.suite.task(str(state.metadata["task"]))
     set_network: Any = getattr(sandbox(), "set_network", None)
     if set_network is not None:
-        await set_network(verifier_network(experiment, task))
+        await set_network(verifier_network(experiment.suite, task))
 
 
 def _scored(state: TaskState, verdict: Verdict) -> Outcome:
@@ -152,8 +145,8 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
         model=str(state.model),
         agent=record.agent,
         seed=arguments.seed,
-        sandbox=LOCAL if experiment.local else PROVIDER,
-        image=None if experiment.local else getattr(sandbox(), "image", None),
+        sandbox=record.sandbox,
+        image=record.image,
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
         route=record.route or experiment.routes.route(arm, task_id),
         exposure=exposure.model_copy(update={"loads": _loads(record, exposure)}),
@@ -180,7 +173,7 @@ def _spend(record: TrialState, verify_seconds: float) -> Spend:
 def _total(usages: list[ModelUsage | None], name: str) -> Any:
     """The sum over calls; unknown as soon as one call's figure is unknown; 0 without calls."""
     values = [None if usage is None else getattr(usage, name, None) for usage in usages]
-    return None if any(value is None for value in values) else sum(values)  # type: ignore[arg-type]
+    return None if any(value is None for value in values) else sum(values)
 
 
 def _values(record: TrialRecord) -> dict[str, float]:
@@ -191,8 +184,9 @@ def _values(record: TrialRecord) -> dict[str, float]:
 
 def _explanation(record: TrialRecord, verdict: Verdict | None) -> str:
     outcome, exposure = record.outcome, record.exposure
+    result = outcome.cause if outcome.reward is None else f"reward {outcome.reward:g}"
     lines = [
-        f"{record.arm.label}: {'reward ' + format(outcome.reward, 'g') if outcome.status == 'scored' else outcome.cause}",
+        f"{record.arm.label}: {result}",
         f"funnel: {outcome.funnel or 'not measured'}",
         f"gold: {', '.join(record.route.gold) or 'none'}",
         f"routed: {', '.join(exposure.routed) or 'nothing'}",

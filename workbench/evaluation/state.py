@@ -15,9 +15,9 @@ class TrialState(StoreModel):
         route: set by the setup before anything is installed.
         exposure: what was installed; the agent adds what it was shown.
         loads: loads reported as they happened.
-        agent: name of the agent that ran.
+        agent: name of the agent that ran; `blind` when it is shown nothing by design.
         incidents: what happened on the way that does not change the score.
-        fault: cause of a failure of the machinery, set just before it is raised.
+        sandbox, image: provider and image of the trial's sandbox.
     """
 
     route: RouteInfo | None = None
@@ -25,8 +25,9 @@ class TrialState(StoreModel):
     places: list[str] = Field(default_factory=list)
     loads: list[Load] = Field(default_factory=list)
     agent: str = "custom"
-    blind: bool = Field(default=False, description="the agent is shown nothing by design")
+    blind: bool = False
     incidents: list[str] = Field(default_factory=list)
+    sandbox: str = ""
+    image: str | None = None
     setup_seconds: float | None = None
-    agent_started: float | None = None
     agent_seconds: float | None = None

@@ -17,6 +17,7 @@ from workbench.core.terminal import safe
 from workbench.core.workspace import find_workspace
 from workbench.evaluation import trials
 from workbench.evaluation.arguments import parse, refuse_unknown
+from workbench.evaluation.names import qualified
 
 
 def register_suites() -> list[Callable[..., Task]]:
@@ -51,7 +52,7 @@ def _register(name: str) -> Callable[..., Task]:
             return build_task(name, given)
 
     suite_task.__doc__ = f"The suite '{name}' under the conditions none, gold and routed."
-    return task(name=name)(suite_task)
+    return task(name=qualified(name))(suite_task)
 
 
 def build_task(name: str, given: dict[str, Any]) -> Task:
@@ -71,7 +72,7 @@ def build_task(name: str, given: dict[str, Any]) -> Task:
     arguments = parse(given, workspace, pool=pool, k=k)
     run = experiment(name, arguments, workspace)
     if run.local:
-        _notice(f"{run.engine.reason}: trials run in Inspect's local sandbox, on this machine and without isolation")
+        _notice(f"{run.engine.reason}. Trials run in Inspect's local sandbox: on this machine, not isolated")
     return Task(
         dataset=dataset(run),
         setup=prepare(run),

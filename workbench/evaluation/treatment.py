@@ -16,8 +16,8 @@ from inspect_ai.util import SandboxEnvironment
 from workbench.core.errors import InvalidTreatmentError
 from workbench.core.record import Installed
 from workbench.evaluation.layout import Layout
-from workbench.sandboxing.transfer import find_files, put_tree, tree_digest
-from workbench.skills.skill import SkillTree
+from workbench.sandboxing.transfer import find_files, put_tree, tree_digests
+from workbench.skills.skill import SkillFile, SkillTree
 
 SKILL_FILE = "SKILL.md"
 
@@ -31,44 +31,51 @@ class Treatment:
     tree: SkillTree
 
 
-async def install(sandbox: SandboxEnvironment, layout: Layout, skills: Sequence[Treatment]) -> tuple[Installed, ...]:
+async def install(
+    sandbox: SandboxEnvironment, layout: Layout, skills: Sequence[Treatment]
+) -> tuple[Installed, ...]:
     """Write every skill, whole folder and byte-exact, into every place; then prove it.
 
     Raises:
         InvalidTreatmentError: the sandbox does not hold exactly `skills` afterwards.
     """
-    files = {f"{s.folder}/{path}": (f.data, f.executable) for s in skills for path, f in s.tree.files.items()}
-    if files:
-        for place in layout.skills:
-            await put_tree(sandbox, files, place, user=layout.user)
+    files = {path: (file.data, file.executable) for path, file in _files(skills).items()}
+    await put_tree(sandbox, files, layout.skills, user=layout.user)
     await prove(sandbox, layout, skills)
     return tuple(Installed(id=s.id, folder=s.folder, digest=s.tree.digest) for s in skills)
 
 
 async def prove(sandbox: SandboxEnvironment, layout: Layout, skills: Sequence[Treatment]) -> None:
     """Raise InvalidTreatmentError unless the sandbox holds exactly `skills`."""
-    expected = {f"{s.folder}/{path}": (f.executable, f.digest) for s in skills for path, f in s.tree.files.items()}
+    expected = {path: (file.executable, file.digest) for path, file in _files(skills).items()}
     if expected:
-        for place in layout.skills:
-            found = await tree_digest(sandbox, place, user=layout.user)
+        for place, found in (await tree_digests(sandbox, layout.skills)).items():
             _compare(place, expected, found)
-    allowed = {
-        f"{place}/{path}" for place in layout.skills for path in expected if path.lower().endswith("/skill.md")
-    }
-    present = set(await find_files(sandbox, SKILL_FILE, layout.scan, user=layout.user))
-    if extra := sorted(present - allowed):
-        raise InvalidTreatmentError(f"the sandbox holds {len(extra)} SKILL.md that the condition does not: {extra[0]}")
-    if missing := sorted(allowed - present):
-        raise InvalidTreatmentError(f"the sandbox lacks {len(missing)} SKILL.md of the condition: {missing[0]}")
+    own = [path for path in expected if path.lower().endswith("/skill.md")]
+    allowed = {f"{place}/{path}" for place in layout.skills for path in own}
+    present = set(await find_files(sandbox, SKILL_FILE, layout.scan))
+    _refuse("holds", "that the condition does not", present - allowed)
+    _refuse("lacks", "of the condition", allowed - present)
+
+
+def _files(skills: Sequence[Treatment]) -> dict[str, SkillFile]:
+    """Every file of every skill, by its path below a place for skills."""
+    return {f"{s.folder}/{path}": file for s in skills for path, file in s.tree.files.items()}
+
+
+def _refuse(verb: str, which: str, paths: set[str]) -> None:
+    if paths:
+        raise InvalidTreatmentError(f"the sandbox {verb} {len(paths)} SKILL.md {which}: {min(paths)}")
 
 
 def _compare(
     place: str, expected: Mapping[str, tuple[bool, str]], found: Mapping[str, tuple[bool, str]]
 ) -> None:
+    both = expected.keys() & found.keys()
     for kind, paths in (
         ("lacks", sorted(expected.keys() - found.keys())),
         ("also holds", sorted(found.keys() - expected.keys())),
-        ("holds another version of", sorted(p for p in expected.keys() & found.keys() if expected[p] != found[p])),
+        ("holds another version of", sorted(path for path in both if expected[path] != found[path])),
     ):
         if paths:
             raise InvalidTreatmentError(f"{place} {kind} {len(paths)} files: {paths[0]}")

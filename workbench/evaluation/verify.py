@@ -47,7 +47,9 @@ async def alive(sandbox: SandboxEnvironment) -> None:
     except Exception as error:
         raise InfrastructureError("infra:sandbox_lost", f"the sandbox does not answer: {error}") from error
     if result.stdout.strip() != token:
-        raise InfrastructureError("infra:sandbox_lost", f"the sandbox does not answer: {result.stderr[-200:]}")
+        raise InfrastructureError(
+            "infra:sandbox_lost", f"the sandbox does not answer: {result.stderr[-200:]}"
+        )
 
 
 async def verify(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> Verdict:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,32 @@ class Metric(Protocol):
 
     def __call__(self, judged: Judged) -> float:
         """The value for one query."""
+
+
+class MetricAt(ABC):
+    """A metric that looks at the first `depth` ids: what the families in this folder share.
+
+    A family sets `family` (its name before the ``@``) and `definition`, and gives `value`.
+    """
+
+    family: ClassVar[str]
+    definition: ClassVar[str]
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+
+    @property
+    def name(self) -> str:
+        """``<family>@<depth>``."""
+        return f"{self.family}@{self.depth}"
+
+    def __call__(self, judged: Judged) -> float:
+        """The value for one query; NaN without gold."""
+        return self.value(judged) if judged.gold else math.nan
+
+    @abstractmethod
+    def value(self, judged: Judged) -> float:
+        """The value for one query that has gold."""
 
 
 def dedupe(ids: Sequence[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ class Query:
     Attributes:
         id: the task's id.
         text: the full instruction; may be empty or very long.
-        gold: the task's gold skill ids. Only control stages that declare ``uses_gold`` see it;
+        gold: the task's gold skill ids. Only stages whose module declares ``USES_GOLD`` see it;
             the pipeline empties it for every other stage, so no method can peek.
     """
 
@@ -38,7 +38,9 @@ class Router(Protocol):
     - a function of the query's text and the pool's content alone: neither the pool's order nor
       the other queries in the batch change an answer; same seed, same answer;
     - no evidence, no result: a query without a usable word gets an empty ranking, never
-      arbitrary ids; an empty pool gives empty rankings; `k` larger than the pool is no error;
+      arbitrary ids; an empty pool gives empty rankings; `k` larger than the pool is no error
+      (the controls ``gold`` and ``random`` do not look at the text: the first looks at the
+      query's gold, the second at its id and the seed);
     - queries of 100 kB are answered.
 
     Raises:

@@ -80,13 +80,17 @@ def test_environment_variables_may_be_tables_or_inline_and_of_any_type(tmp_path:
 
 
 def test_unknown_keys_are_tolerated_and_named(tmp_path: Path) -> None:
-    task = read_task("s", write(tmp_path, GOOD + 'image = "x"\n[reward]\nreward = "y"\n[environment.env]\nK = "v"\n'))
+    task = read_task(
+        "s", write(tmp_path, GOOD + 'image = "x"\n[reward]\nreward = "y"\n[environment.env]\nK = "v"\n')
+    )
     assert task.notes == ("task.toml: [reward] is ignored", "task.toml: [environment.env] is ignored (K)")
 
 
 def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
     two = "services:\n  main: {}\n  api: {}\n"
-    task = read_task("s", write(tmp_path, environment__docker_compose_yaml="", **{"environment/docker-compose.yaml": two}))
+    task = read_task(
+        "s", write(tmp_path, environment__docker_compose_yaml="", **{"environment/docker-compose.yaml": two})
+    )
     assert task.unsupported == "its compose file starts 2 services; one is supported"
     assert read_task("s", write(tmp_path / "b", GOOD + "gpus = 1")).unsupported == "asks for 1 GPU"
     (tmp_path / "b" / "my-task" / "environment" / "Dockerfile").unlink()

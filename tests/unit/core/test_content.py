@@ -46,7 +46,9 @@ def test_a_good_file_becomes_a_frozen_model(tmp_path: Path) -> None:
         ("", None, "must be a mapping"),
     ],
 )
-def test_a_broken_file_is_one_line_with_file_and_line(tmp_path: Path, text: str, line: int, says: str) -> None:
+def test_a_broken_file_is_one_line_with_file_and_line(
+    tmp_path: Path, text: str, line: int, says: str
+) -> None:
     with pytest.raises(ContentError) as caught:
         load(tmp_path, text)
     message = str(caught.value)

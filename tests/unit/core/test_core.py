@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.core.atomic import atomic_open, write_text
 from workbench.core.digest import digest_json, digest_parts
-from workbench.core.errors import POLICY, MachineError, TrialError, UnknownNameError, policy
+from workbench.core.errors import POLICY, MachineError, TrialError, UnknownNameError, policy, read_fault
 from workbench.core.plugins import load_plugin, plugin_names
 from workbench.core.terminal import safe
 from workbench.core.types import Arm, ranked
@@ -19,7 +19,10 @@ from workbench.core.workspace import cache_root, find_workspace
 
 
 def test_a_mistyped_name_gets_the_nearest_one() -> None:
-    assert str(UnknownNameError("router", "bm52", ["bm25", "random"])) == "unknown router 'bm52'; did you mean 'bm25'?"
+    assert (
+        str(UnknownNameError("router", "bm52", ["bm25", "random"]))
+        == "unknown router 'bm52'; did you mean 'bm25'?"
+    )
     assert "there are: a, b" in str(UnknownNameError("router", "zzz", ["b", "a"]))
     assert "there is none" in str(UnknownNameError("router", "zzz", []))
 
@@ -28,6 +31,20 @@ def test_an_unknown_cause_is_never_a_valid_result() -> None:
     assert policy("something new").scored is False
     assert all(not entry.scored for entry in POLICY.values())
     assert str(TrialError("infra:build", "no space")) == "[infra:build] no space"
+
+
+@pytest.mark.parametrize(
+    ("message", "cause", "detail"),
+    [
+        ("[infra:build] no space", "infra:build", "no space"),
+        (repr(TrialError("infra:build", "no space")), "infra:build", "no space"),
+        ("RuntimeError('[infra:engine] gone')", "infra:engine", "gone"),
+        ("[nonsense] x", "harness_bug", "[nonsense] x"),
+        ("KeyError('a')", "harness_bug", "KeyError('a')"),
+    ],
+)
+def test_a_fault_can_be_read_back_from_a_log(message: str, cause: str, detail: str) -> None:
+    assert read_fault(message) == (cause, detail)
 
 
 def test_plugins_are_found_by_file_name_and_loaded_by_name() -> None:

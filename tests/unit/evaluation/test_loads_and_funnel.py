@@ -10,7 +10,10 @@ from workbench.core.record import Installed
 from workbench.evaluation.funnel import stage
 from workbench.evaluation.loads import Call, detect
 
-INSTALLED = [Installed(id="gt/mesh", folder="mesh", digest="d"), Installed(id="oc/mesh-2", folder="mesh-2", digest="e")]
+INSTALLED = [
+    Installed(id="gt/mesh", folder="mesh", digest="d"),
+    Installed(id="oc/mesh-2", folder="mesh-2", digest="e"),
+]
 PLACES = ("/root/.claude/skills", "/app/skills")
 
 
@@ -31,7 +34,10 @@ def seen(command: str, tool: str = "bash") -> list[tuple[str, str, str]]:
         ("ls /root/.claude/skills/mesh", []),
         ("cat /root/other/mesh/SKILL.md", []),
         ("cat /root/.claude/skills/meshes/SKILL.md", []),
-        ("cat /root/.claude/skills/mesh/SKILL.md; cat /root/.claude/skills/mesh/SKILL.md", [("gt/mesh", "body", "shell")]),
+        (
+            "cat /root/.claude/skills/mesh/SKILL.md; cat /root/.claude/skills/mesh/SKILL.md",
+            [("gt/mesh", "body", "shell")],
+        ),
     ],
 )
 def test_paths_in_commands_are_loads(command: str, expected: list[tuple[str, str, str]]) -> None:

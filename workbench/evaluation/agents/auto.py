@@ -7,9 +7,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from workbench.evaluation.agents.oracle import oracle
 from workbench.evaluation.agents.skill_agent import skill_agent
+from workbench.evaluation.names import qualified
 
 
-@solver
+@solver(name=qualified("auto"))
 def auto() -> Solver:
     """``skill_agent`` on the evaluation's model; ``oracle`` for ``--model none``."""
 

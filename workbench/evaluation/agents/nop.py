@@ -5,9 +5,10 @@ from __future__ import annotations
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from workbench.evaluation.agents.session import session
+from workbench.evaluation.names import qualified
 
 
-@solver
+@solver(name=qualified("nop"))
 def nop() -> Solver:
     """Do nothing; needs no model."""
 

@@ -14,11 +14,12 @@ from inspect_ai.util import sandbox
 from workbench.core.record import Load
 from workbench.evaluation.agents.session import Session, session
 from workbench.evaluation.loads import Call, detect
+from workbench.evaluation.names import qualified
 from workbench.evaluation.verify import read_folder, resolve_env
 from workbench.sandboxing.transfer import put_tree
 
 
-@solver
+@solver(name=qualified("oracle"))
 def oracle() -> Solver:
     """Replay the task's reference solution."""
 
@@ -53,5 +54,6 @@ def _skills_named(trial: Session, script: bytes) -> list[Load]:
     """Installed skills whose paths the script spells out."""
     call = Call(turn=1, tool="bash", arguments={"script": script.decode("utf-8", "replace")})
     return [
-        load.model_copy(update={"via": "oracle"}) for load in detect([call], trial.installed, trial.layout.skills)
+        load.model_copy(update={"via": "oracle"})
+        for load in detect([call], trial.installed, trial.layout.skills)
     ]

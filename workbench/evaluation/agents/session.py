@@ -60,7 +60,9 @@ class Session:
 
 
 @asynccontextmanager
-async def session(name: str, state: TaskState, *, blind: bool = False, limited: bool = False) -> AsyncIterator[Session]:
+async def session(
+    name: str, state: TaskState, *, blind: bool = False, limited: bool = False
+) -> AsyncIterator[Session]:
     """Open the trial of `state` for an agent called `name`.
 
     Args:

@@ -19,11 +19,12 @@ from workbench.core.plugins import load_plugin
 from workbench.disclosure.presentation import DEFAULT_BUDGET, Presentation, ShownSkill
 from workbench.evaluation.agents.session import Session, session
 from workbench.evaluation.agents.tools import bash, python
+from workbench.evaluation.names import qualified
 from workbench.evaluation.state import TrialState
 from workbench.skills.reader import read_skill
 
 
-@solver
+@solver(name=qualified("skill_agent"))
 def skill_agent(budget: int = DEFAULT_BUDGET, tool_seconds: int = 180) -> Solver:
     """A tool-using agent that is shown the condition's skills.
 

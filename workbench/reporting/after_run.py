@@ -7,7 +7,7 @@ from pathlib import Path
 from inspect_ai.hooks import EvalSetEnd, Hooks, RunEnd, hooks
 from inspect_ai.util import display_type
 
-PREFIX = "workbench/"
+from workbench.core.types import TASK_PREFIX
 
 
 @hooks(name="workbench_summary", description="Prints the summary of workbench tasks after a run.")
@@ -17,7 +17,7 @@ class PrintSummary(Hooks):
     async def on_run_end(self, data: RunEnd) -> None:
         """One ``inspect eval`` has ended."""
         if data.eval_set_id is None:
-            _print([Path(log.location) for log in data.logs if log.eval.task.startswith(PREFIX)])
+            _print([Path(log.location) for log in data.logs if log.eval.task.startswith(TASK_PREFIX)])
 
     async def on_eval_set_end(self, data: EvalSetEnd) -> None:
         """An ``inspect eval-set`` has ended; logs of earlier starts count too."""

@@ -1,0 +1,82 @@
+"""Images and containers for the tests that need an engine; the base comes from Debian packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from workbench.sandboxing.base import Bases
+from workbench.sandboxing.config import BuildPlan, DockerConfig
+from workbench.sandboxing.debian import DEBIAN_PYTHON
+from workbench.sandboxing.engine import Engine
+from workbench.sandboxing.fleet import Fleet
+from workbench.sandboxing.images import build, plan
+from workbench.sandboxing.providers.docker import DockerSandbox
+
+ROOT_IMAGE = f"FROM {DEBIAN_PYTHON}\nWORKDIR /work\n"
+USER_IMAGE = (
+    f"FROM {DEBIAN_PYTHON}\nRUN adduser --disabled-password --gecos '' agent\nUSER agent\nWORKDIR /home/agent\n"
+)
+
+
+@pytest.fixture(scope="session")
+def engine() -> Engine:
+    """The engine, with the base image in it."""
+    engine = Engine()
+    anyio.run(Bases(engine).substitute)
+    return engine
+
+
+@pytest.fixture(scope="session")
+def planned(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], BuildPlan]:
+    """Builds the image of a Dockerfile's text."""
+
+    def planned(text: str) -> BuildPlan:
+        folder = tmp_path_factory.mktemp("image")
+        (folder / "Dockerfile").write_text(text)
+        made = plan(folder)
+        result = anyio.run(lambda: build([made], engine=engine))[made.tag]
+        assert result.ok, result.error
+        return made
+
+    return planned
+
+
+@pytest.fixture(scope="session")
+def root_image(planned: Callable[[str], BuildPlan]) -> BuildPlan:
+    return planned(ROOT_IMAGE)
+
+
+@pytest.fixture(scope="session")
+def user_image(planned: Callable[[str], BuildPlan]) -> BuildPlan:
+    return planned(USER_IMAGE)
+
+
+@pytest.fixture(scope="module")
+def fleet(engine: Engine) -> Iterator[Fleet]:
+    """The containers of one module; none is left."""
+    fleet = Fleet(engine)
+    yield fleet
+    anyio.run(lambda: fleet.close(cleanup=True))
+    assert not fleet.running
+
+
+@pytest.fixture(scope="module")
+def start(fleet: Fleet) -> Callable[[DockerConfig], DockerSandbox]:
+    """Starts a container that lives until the module's end."""
+
+    def start(config: DockerConfig) -> DockerSandbox:
+        return DockerSandbox(anyio.run(fleet.start, config), config)
+
+    return start
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Path:
+    """An empty build context."""
+    folder = tmp_path / "environment"
+    folder.mkdir()
+    return folder

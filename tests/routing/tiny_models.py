@@ -1,0 +1,98 @@
+"""Random models of the Qwen3 family, small enough for tests, in the files that the hub would have."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+_TEXT = [
+    "Judge whether the Document meets the requirements based on the Query and the Instruct provided.",
+    "Given a task description, retrieve the most relevant skill document. The answer is yes or no.",
+    "Extract tables from PDF files, draw charts, parse CSV data, check a schema and clean the result.",
+]
+_SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>", "yes", "no"]
+
+
+def require_dense() -> None:
+    """Skip without the dense extra; fail where WORKBENCH_REQUIRE_DENSE says that it must be there."""
+    missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    if missing and os.environ.get("WORKBENCH_REQUIRE_DENSE") == "1":
+        pytest.fail(f"not installed: {missing}")
+    if missing:
+        pytest.skip(f"not installed: {missing}")
+
+
+def save_encoder(folder: Path, seed: int = 0) -> Path:
+    """An encoder whose tokeniser, like Qwen3-Embedding's, ends every text with a token of its own."""
+    import torch
+    from transformers import Qwen3Model
+
+    config, tokenizer = _parts(ends=True)
+    torch.manual_seed(seed)
+    Qwen3Model(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_reranker(folder: Path, seed: int = 0) -> Path:
+    """A causal language model whose tokeniser has the tokens ``yes`` and ``no``."""
+    import torch
+    from transformers import Qwen3ForCausalLM
+
+    config, tokenizer = _parts(ends=False)
+    torch.manual_seed(seed)
+    Qwen3ForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def _parts(ends: bool) -> tuple[object, object]:
+    from tokenizers import Tokenizer
+    from tokenizers.decoders import ByteLevel as ByteLevelDecoder
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import ByteLevel
+    from tokenizers.processors import TemplateProcessing
+    from tokenizers.trainers import BpeTrainer
+    from transformers import PreTrainedTokenizerFast, Qwen3Config
+
+    raw = Tokenizer(BPE())
+    raw.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    raw.decoder = ByteLevelDecoder()
+    alphabet = ByteLevel.alphabet()
+    raw.train_from_iterator(
+        _TEXT, BpeTrainer(vocab_size=400, initial_alphabet=alphabet, special_tokens=_SPECIAL)
+    )
+    if ends:
+        raw.post_processor = TemplateProcessing(
+            single="$A <|endoftext|>", special_tokens=[("<|endoftext|>", raw.token_to_id("<|endoftext|>"))]
+        )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, pad_token="<|endoftext|>", eos_token="<|endoftext|>"
+    )
+    config = Qwen3Config(
+        vocab_size=raw.get_vocab_size(),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        max_position_embeddings=8192,
+        tie_word_embeddings=False,
+    )
+    return config, tokenizer
+
+
+def provide(root: Path, encoders: Iterable[str] = (), rerankers: Iterable[str] = ()) -> Path:
+    """A folder for $SKILL_WORKBENCH_MODELS that has the models of the given names."""
+    for name in encoders:
+        if not (root / name).exists():
+            save_encoder(root / name)
+    for name in rerankers:
+        if not (root / name).exists():
+            save_reranker(root / name)
+    return root

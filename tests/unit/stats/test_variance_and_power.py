@@ -1,0 +1,102 @@
+"""Variance between and within tasks, and what a design can show."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from workbench.stats.power import (
+    Design,
+    PairedComponents,
+    detectable,
+    paired_components,
+    power,
+    tasks_needed,
+    trials_needed,
+)
+from workbench.stats.variance import components
+
+
+def test_components_worked_by_hand() -> None:
+    """Means 1, 0.5, 0 with 2 trials: MSB 0.5, MSW 0.5/3, between (0.5 - 0.1667)/2."""
+    found = components([[1, 1], [1, 0], [0, 0]])
+    assert found.within == pytest.approx(0.5 / 3)
+    assert found.between == pytest.approx((0.5 - 0.5 / 3) / 2)
+    assert found.correlation == pytest.approx(0.5)
+
+
+def test_the_ratio_of_mean_squares_is_scipys_f() -> None:
+    groups = list(np.random.default_rng(11).random((8, 5)) / 2 + np.arange(8)[:, None] / 16)
+    found = components([list(group) for group in groups])
+    assert found.within is not None
+    assert stats.f_oneway(*groups).statistic == pytest.approx(
+        (5 * found.between + found.within) / found.within
+    )
+
+
+def test_identical_trials_are_all_between_and_coin_flips_all_within() -> None:
+    assert components([[1, 1], [0, 0], [1, 1]]).correlation == 1
+    assert components([[1, 0], [0, 1], [1, 0]]).between == 0
+    assert components([[1], [0]]).within is None
+    assert components([[1, 1], [1, 1]]).correlation is None
+
+
+def test_planted_components_are_recovered_from_unequal_trials() -> None:
+    rng = np.random.default_rng(12)
+    rates = rng.beta(2, 2, size=4000)
+    tasks = [list((rng.random(2 + i % 4) < rate).astype(float)) for i, rate in enumerate(rates)]
+    found = components(tasks)
+    assert found.between == pytest.approx(1 / 20, abs=0.005)
+    assert found.within == pytest.approx(1 / 5, abs=0.005)
+
+
+@pytest.mark.parametrize(("effect", "tasks"), [(0.1, 20), (0.3, 12), (0.5, 5), (0.0, 30)])
+def test_power_is_that_of_statsmodels(effect: float, tasks: int) -> None:
+    theirs = TTestPower().power(effect / 0.6, tasks, 0.05)
+    assert power(effect, 0.6 / math.sqrt(tasks), tasks) == pytest.approx(theirs, abs=1e-6)
+
+
+def test_the_detectable_effect_is_that_of_statsmodels() -> None:
+    pilot = PairedComponents(between=0.3, within=None)
+    theirs = TTestPower().solve_power(nobs=87, alpha=0.05, power=0.8) * math.sqrt(0.3)
+    assert detectable(pilot, 87, 1) == pytest.approx(theirs, rel=1e-6)
+    assert theirs == pytest.approx(0.167, abs=0.002)
+
+
+def test_tasks_needed_is_the_least_number_that_is_enough() -> None:
+    pilot = PairedComponents(between=0.05, within=0.3)
+    needed = tasks_needed(pilot, effect=0.15, trials=3)
+    assert needed is not None
+    error = math.sqrt(pilot.variance(3))
+    assert power(0.15, error / math.sqrt(needed), needed) >= 0.8
+    assert power(0.15, error / math.sqrt(needed - 1), needed - 1) < 0.8
+    assert tasks_needed(pilot, effect=0.15, trials=3, design=Design(power=0.9)) > needed  # type: ignore[operator]
+
+
+def test_trials_cannot_make_up_for_tasks_that_differ() -> None:
+    pilot = PairedComponents(between=0.1, within=0.4)
+    needed = trials_needed(pilot, effect=0.2, tasks=40)
+    assert needed is not None
+    found = [power(0.2, math.sqrt(pilot.variance(trials) / 40), 40) for trials in (needed - 1, needed)]
+    assert found[0] < 0.8 <= found[1]
+    assert trials_needed(pilot, effect=0.05, tasks=40) is None
+    assert trials_needed(PairedComponents(0.1, None), effect=0.2, tasks=40) is None
+
+
+def test_a_pilot_without_variance_says_nothing_about_precision() -> None:
+    pilot = paired_components([[1]] * 5, [[0]] * 5)
+    assert detectable(pilot, 5, 1) is None
+    assert power(0.5, 0.0, 5) == 1
+
+
+def test_components_of_a_pair_split_noise_from_true_differences() -> None:
+    rng = np.random.default_rng(13)
+    rates = rng.random(3000)
+    draw = lambda p: list((rng.random(4) < p).astype(float))  # noqa: E731
+    found = paired_components([draw(rate) for rate in rates], [draw(rate) for rate in rates])
+    assert found.between == pytest.approx(0, abs=0.01)
+    assert found.within == pytest.approx(2 / 6, abs=0.02)

@@ -1,0 +1,172 @@
+"""One cell's trials -> its summary: success with interval and bounds, funnel, loads, spending."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from workbench.core.record import Spend
+from workbench.core.types import FUNNEL
+from workbench.reporting.cells import Cell
+from workbench.reporting.facts import Fact
+from workbench.reporting.schema import (
+    ArmSummary,
+    Estimate,
+    Exclusion,
+    PassEstimate,
+    Spending,
+    TaskResult,
+    Total,
+)
+from workbench.stats.passk import Kind, PassK, TaskCount, pass_k
+from workbench.stats.proportion import clustered_rate
+
+PASS = 1.0
+"""A reward of 1 passes."""
+
+_MOST_K = 10
+
+
+def arm_summary(cell: Cell, level: float) -> ArmSummary:
+    """Summarise one cell; comparisons are added by `compare`."""
+    tasks = tuple(_task(task, facts) for task, facts in cell.by_task.items())
+    counts = Counter(fact.status for fact in cell.facts)
+    lowest, highest = _bounds(cell)
+    stages = Counter(fact.funnel for fact in cell.facts if fact.funnel is not None)
+    return ArmSummary(
+        arm=cell.label,
+        condition=cell.arm.condition,
+        router=cell.arm.router,
+        variant=dict(cell.variant),
+        planned=len(cell.facts),
+        scored=counts["scored"],
+        excluded=counts["excluded"],
+        pending=counts["pending"],
+        success=estimate(list(cell.rewards.values()), level, "no trial was scored"),
+        lowest=lowest,
+        highest=highest,
+        funnel={stage: stages[stage] for stage in FUNNEL},
+        exclusions=tuple(_exclusions(cell.facts)),
+        load_precision=_loading(cell, level, _precision, "nothing was loaded"),
+        load_recall=_loading(cell, level, _recall, "no gold skills"),
+        spending=_spending(cell.facts),
+        passes=_passes(tasks, level),
+        tasks=tasks,
+    )
+
+
+def estimate(tasks: Sequence[Sequence[float]], level: float, reason: str) -> Estimate:
+    """Mean over tasks with interval; `reason` is given when there is no task."""
+    if not tasks:
+        return Estimate(value=None, tasks=0, reason=reason)
+    rate = clustered_rate(tasks, level)
+    if rate.interval is None:
+        return Estimate(value=rate.mean, tasks=1, reason="one task has no interval")
+    return Estimate(value=rate.mean, low=rate.interval.low, high=rate.interval.high, tasks=rate.tasks)
+
+
+def _task(task: str, facts: Sequence[Fact]) -> TaskResult:
+    counts = Counter(fact.status for fact in facts)
+    rewards = [fact.reward for fact in facts if fact.reward is not None]
+    return TaskResult(
+        task=task,
+        planned=len(facts),
+        scored=counts["scored"],
+        excluded=counts["excluded"],
+        pending=counts["pending"],
+        passed=sum(reward >= PASS for reward in rewards),
+        mean=math.fsum(rewards) / len(rewards) if rewards else None,
+    )
+
+
+def _bounds(cell: Cell) -> tuple[float, float]:
+    """Success over all planned trials, those not scored counted 0, counted 1."""
+    low, high = [], []
+    for facts in cell.by_task.values():
+        rewards = [fact.reward for fact in facts if fact.reward is not None]
+        low.append(math.fsum(rewards) / len(facts))
+        high.append((math.fsum(rewards) + len(facts) - len(rewards)) / len(facts))
+    return math.fsum(low) / len(low), math.fsum(high) / len(high)
+
+
+def _exclusions(facts: Sequence[Fact]) -> Iterable[Exclusion]:
+    """Most frequent cause first."""
+    grouped: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.status == "excluded" and fact.cause is not None:
+            grouped[fact.cause].append(fact)
+    for cause, found in sorted(grouped.items(), key=lambda item: (-len(item[1]), item[0])):
+        first = found[0]
+        yield Exclusion(
+            cause=cause,
+            count=len(found),
+            example=first.sample_id,
+            epoch=first.epoch,
+            log=first.log,
+            detail=first.detail,
+        )
+
+
+def _precision(fact: Fact) -> float | None:
+    return len(fact.loaded & fact.gold) / len(fact.loaded) if fact.loaded else None
+
+
+def _recall(fact: Fact) -> float | None:
+    return len(fact.loaded & fact.gold) / len(fact.gold) if fact.gold else None
+
+
+def _loading(cell: Cell, level: float, share: Callable[[Fact], float | None], reason: str) -> Estimate:
+    """Mean over tasks of a share of loaded skills; not defined where no skills are installed."""
+    if cell.arm.condition == "none":
+        return Estimate(value=None, tasks=0, reason="no skills were installed")
+    values = [
+        [value for fact in facts if fact.status == "scored" and (value := share(fact)) is not None]
+        for facts in cell.by_task.values()
+    ]
+    return estimate([trials for trials in values if trials], level, reason)
+
+
+def _spending(facts: Sequence[Fact]) -> Spending:
+    ran = [fact.spend or Spend() for fact in facts if fact.status != "pending"]
+    return Spending(
+        tokens=_total([spend.total_tokens for spend in ran]),
+        cost_usd=_total([spend.cost_usd for spend in ran]),
+        seconds=_total([_seconds(spend) for spend in ran]),
+    )
+
+
+def _seconds(spend: Spend) -> float | None:
+    parts = (spend.setup_seconds, spend.agent_seconds, spend.verify_seconds)
+    known = [part for part in parts if part is not None]
+    return math.fsum(known) if known else None
+
+
+def _total(values: Sequence[float | None]) -> Total:
+    known = [value for value in values if value is not None]
+    return Total(sum=math.fsum(known) if known else None, known=len(known), trials=len(values))
+
+
+def _passes(tasks: Sequence[TaskResult], level: float) -> tuple[PassEstimate, ...]:
+    """For every k from 1 to the trials planned per task, which the plan fixes, not the outcome."""
+    planned = min(task.planned for task in tasks)
+    if planned < 2:
+        return ()
+    counts = [TaskCount(task.task, task.planned, task.scored, task.passed) for task in tasks]
+    ks = range(1, min(planned, _MOST_K) + 1)
+    wanted: list[tuple[Kind, int]] = [*(("any", k) for k in ks), *(("all", k) for k in ks if k > 1)]
+    return tuple(_pass_estimate(pass_k(counts, k, kind, level)) for kind, k in wanted)
+
+
+def _pass_estimate(found: PassK) -> PassEstimate:
+    interval = found.interval
+    mean = Estimate(
+        value=found.estimate,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        tasks=found.tasks,
+        reason=found.reason,
+    )
+    return PassEstimate(
+        kind=found.kind, k=found.k, estimate=mean, lowest=found.low, highest=found.high, short=found.short
+    )

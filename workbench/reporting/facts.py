@@ -1,0 +1,145 @@
+"""Trials condensed to what a summary needs, so that tens of thousands fit in little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from workbench.core.record import Exposure, RouteInfo, Spend, TrialRecord
+from workbench.core.types import Arm, FunnelStage
+from workbench.reporting.trial import Status, Trial
+
+Variant = tuple[tuple[str, str], ...]
+"""What tells treatments of one arm apart: (name, value) pairs, e.g. pool and k."""
+
+
+@dataclass(slots=True)
+class Fact:
+    """One trial. `agent` and `variant` are ``None`` until `settle` fills them in."""
+
+    suite: str
+    model: str
+    run: str
+    arm: Arm
+    task: str
+    epoch: int
+    status: Status
+    sample_id: str
+    log: str
+    cause: str | None = None
+    detail: str = ""
+    reward: float | None = None
+    funnel: FunnelStage | None = None
+    agent: str | None = None
+    variant: Variant | None = None
+    gold: frozenset[str] = frozenset()
+    loaded: frozenset[str] = frozenset()
+    spend: Spend | None = None
+    sandbox: str | None = None
+
+
+@dataclass(slots=True)
+class Route:
+    """One router's answer for one task, without the ranking."""
+
+    gold: int
+    gold_in_pool: int
+    metrics: Mapping[str, float]
+    seconds: float | None
+
+
+@dataclass
+class Collected:
+    """All trials, and the routes once per (suite, router, variant) and task."""
+
+    facts: list[Fact] = field(default_factory=list)
+    routes: dict[tuple[str, str, Variant], dict[str, Route]] = field(default_factory=dict)
+
+
+def collect(trials: Iterable[Trial]) -> Collected:
+    """Condense trials; the order in which they come does not matter."""
+    collected = Collected()
+    for trial in trials:
+        collected.facts.append(_fact(trial))
+        if trial.route is not None and trial.route.router is not None:
+            key = (trial.suite, trial.arm.router or trial.route.router, route_variant(trial.route))
+            collected.routes.setdefault(key, {}).setdefault(trial.task, _route(trial.route))
+    collected.facts.sort(
+        key=lambda f: (f.suite, f.model, f.arm.label, f.task, f.epoch, f.run, f.sample_id, f.log)
+    )
+    _settle(collected.facts)
+    return collected
+
+
+def route_variant(route: RouteInfo) -> Variant:
+    """What decides a ranking: recipe and pool."""
+    return (
+        ("router_fingerprint", route.router_fingerprint or ""),
+        ("pool", route.pool),
+        ("pool_fingerprint", route.pool_fingerprint),
+    )
+
+
+def _variant(arm: Arm, route: RouteInfo, exposure: Exposure) -> Variant:
+    """What decides a treatment: nothing for no skills, how skills are shown for gold."""
+    if arm.condition == "none":
+        return ()
+    shown = (("disclosure", exposure.disclosure),)
+    return shown if arm.condition == "gold" else (*route_variant(route), ("k", str(route.k)), *shown)
+
+
+def _fact(trial: Trial) -> Fact:
+    fact = Fact(
+        suite=trial.suite,
+        model=trial.model,
+        run=trial.run,
+        arm=trial.arm,
+        task=trial.task,
+        epoch=trial.epoch,
+        status=trial.status,
+        sample_id=trial.sample_id,
+        log=str(trial.log),
+        cause=trial.cause,
+        detail=trial.detail,
+    )
+    if trial.record is not None:
+        _add_record(fact, trial.record)
+    return fact
+
+
+def _add_record(fact: Fact, record: TrialRecord) -> None:
+    fact.variant = _variant(fact.arm, record.route, record.exposure)
+    fact.spend = record.spend
+    fact.sandbox = record.sandbox
+    if fact.status == "scored":
+        fact.reward = record.outcome.reward
+        fact.funnel = record.outcome.funnel
+        fact.agent = record.agent
+        fact.gold = frozenset(record.route.gold)
+        fact.loaded = frozenset(load.id for load in record.exposure.loads)
+
+
+def _route(route: RouteInfo) -> Route:
+    return Route(len(route.gold), len(route.gold_in_pool), route.metrics, route.seconds)
+
+
+def _settle(facts: list[Fact]) -> None:
+    """Give trials without a record the agent and variant of their run, else of their like."""
+    agents: dict[str, str] = {}
+    agents_of_model: dict[tuple[str, str], str] = {}
+    variants: dict[tuple[str, str], Variant] = {}
+    variants_of_arm: dict[tuple[str, str, str], Variant] = {}
+    for fact in facts:
+        if fact.agent is not None:
+            agents.setdefault(fact.run, fact.agent)
+            agents_of_model.setdefault((fact.suite, fact.model), fact.agent)
+        if fact.variant is not None:
+            variants.setdefault((fact.run, fact.arm.label), fact.variant)
+            variants_of_arm.setdefault((fact.suite, fact.model, fact.arm.label), fact.variant)
+    for fact in facts:
+        if fact.agent is None:
+            like = agents_of_model.get((fact.suite, fact.model), "unknown")
+            fact.agent = agents.get(fact.run, like)
+        if fact.variant is None:
+            same = variants_of_arm.get((fact.suite, fact.model, fact.arm.label), ())
+            fact.variant = variants.get((fact.run, fact.arm.label), same)

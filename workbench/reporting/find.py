@@ -1,0 +1,81 @@
+"""Which files are meant: paths a user gave, or the newest run of the workspace.
+
+A folder stands for one run: its own logs are read, those of its subfolders are not (they belong
+to other runs).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.core.errors import MissingDataError, UsageError, suggestion
+
+_SUFFIXES = (".eval", ".json")
+_MANIFESTS = frozenset(("eval-set.json", "listing.json", "logs.json"))
+"""Inspect's own files beside logs."""
+
+_STAMPED = re.compile(r"\d{4}-\d\d-\d\dT.*")
+_FIRST = "run one first: inspect eval workbench/quickstart --router bm25"
+
+
+def find_logs(paths: Sequence[Path]) -> list[Path]:
+    """The log files that paths stand for, each once, in order.
+
+    Raises:
+        UsageError: a path does not exist (the nearest is named), or a folder holds no log.
+    """
+    found: dict[Path, Path] = {}
+    for path in paths:
+        for log in _in_folder(path) if path.is_dir() else [_file(path)]:
+            found.setdefault(log.resolve(), log)
+    return list(found.values())
+
+
+def newest_run(results: Path) -> list[Path]:
+    """The logs of the run that has the newest log, by the stamp Inspect puts into file names.
+
+    Raises:
+        MissingDataError: there is no run yet.
+    """
+    folders = [results, *(_subfolders(results))] if results.is_dir() else []
+    stamped = [
+        (log.name, folder) for folder in folders for log in _logs(folder) if _STAMPED.fullmatch(log.name)
+    ]
+    if not stamped:
+        raise MissingDataError(f"no run in {results} yet; {_FIRST}")
+    return _logs(max(stamped)[1])
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    logs = _logs(folder)
+    if not logs:
+        runs = sorted((sub for sub in _subfolders(folder) if _logs(sub)), key=lambda sub: sub.name)
+        hint = f"; give a run in it, such as {runs[-1]}" if runs else f"; {_FIRST}"
+        raise UsageError(f"{folder}: no log in this folder{hint}")
+    return logs
+
+
+def _file(path: Path) -> Path:
+    if path.is_file():
+        return path
+    parent = path.parent
+    near = [str(parent / entry.name) for entry in parent.iterdir()] if parent.is_dir() else []
+    raise UsageError(f"{path}: no such log or folder{suggestion(str(path), near, limit=4)}")
+
+
+def _logs(folder: Path) -> list[Path]:
+    return sorted(
+        file
+        for file in folder.iterdir()
+        if file.suffix in _SUFFIXES and _may_be_log(file.name) and file.is_file()
+    )
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    return sorted(sub for sub in folder.iterdir() if sub.is_dir() and not sub.name.startswith("."))
+
+
+def _may_be_log(name: str) -> bool:
+    return not name.startswith(".") and name not in _MANIFESTS

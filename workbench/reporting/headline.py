@@ -1,0 +1,142 @@
+"""What the evidence says, in one sentence per comparison, and what a reader must know first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workbench.reporting.schema import ArmSummary, Comparison, GoldGap
+from workbench.reporting.wording import (
+    arm_name,
+    interval,
+    p_value,
+    percent,
+    percent_interval,
+    plural,
+    rate,
+    signed,
+    tested,
+    trials,
+)
+
+_ALPHA = 0.05
+_FEW = 30
+_POINTS = 0.02
+"""Two percentage points: the largest difference in exclusion rates, and the gate on missing trials."""
+
+
+def headline(arms: Sequence[ArmSummary], design: tuple[int, tuple[int, int]]) -> tuple[str, ...]:
+    """Sentences, the strongest evidence first; `design` is (tasks, (fewest, most) trials)."""
+    routed = [arm for arm in arms if arm.condition == "routed"] or [a for a in arms if a.condition == "gold"]
+    compared = [arm for arm in routed if arm.vs_none is not None and arm.vs_none.difference.tasks > 0]
+    if not compared:
+        return tuple(_alone(arm) for arm in arms)
+    compared.sort(key=_strength)
+    return tuple(_sentence(arm, design) for arm in compared)
+
+
+def flags(arms: Sequence[ArmSummary], sandboxes: Mapping[str, int]) -> tuple[str, ...]:
+    """What a reader must know before believing the numbers, the gravest first."""
+    found = [*_unequal_exclusions(arms), *_incomplete(arms), *_unshared(arms)]
+    if len(sandboxes) > 1:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in sandboxes.items())
+        found.append(f"trials ran in different sandboxes: {kinds}")
+    tasks = max(len(arm.tasks) for arm in arms)
+    if (least := 2 / 2**tasks) > _ALPHA:
+        found.append(
+            f"with {plural(tasks, 'task')} no result can reach p < 0.05 (the least is {p_value(least)})"
+        )
+    elif tasks < _FEW:
+        found.append(f"{tasks} tasks are few: intervals are wide, and approximate below some {_FEW}")
+    if not any(arm.condition == "none" for arm in arms):
+        found.append("there is no arm without skills to compare with")
+    return tuple(found)
+
+
+def missing_share(arm: ArmSummary) -> float:
+    """Share of an arm's planned trials that are excluded or pending."""
+    return (arm.excluded + arm.pending) / arm.planned
+
+
+def too_many_missing(share: float) -> bool:
+    """Whether the gate on excluded or pending trials (2 %) is failed."""
+    return share > _POINTS + 1e-9
+
+
+def _strength(arm: ArmSummary) -> tuple[float, float, str]:
+    assert arm.vs_none is not None
+    p, value = arm.vs_none.p_adjusted, arm.vs_none.difference.value
+    return (1.0 if p is None else p, -(value or 0.0), arm.arm)
+
+
+def _alone(arm: ArmSummary) -> str:
+    success = arm.success
+    if success.value is None:
+        return f"{arm_name(arm.arm)}: {success.reason}."
+    size = plural(success.tasks, "task")
+    return f"{arm_name(arm.arm)}: success {_joined(rate(success.value), interval(success))} on {size}."
+
+
+def _sentence(arm: ArmSummary, design: tuple[int, tuple[int, int]]) -> str:
+    comparison = arm.vs_none
+    assert comparison is not None
+    tasks, count = design
+    shared = comparison.difference.tasks
+    size = plural(tasks, "task") if shared == tasks else f"{shared} of {plural(tasks, 'task')}"
+    return f"{arm_name(arm.arm)}{_verdict(comparison, arm.gap)} ({size} x {trials(count)})."
+
+
+def _verdict(comparison: Comparison, gap: GoldGap | None) -> str:
+    found = comparison.difference
+    number = _joined(signed(found.value), interval(found))
+    test = tested(comparison)
+    if not _shown(comparison):
+        return f": no clear difference from no skills, {number}, {test}"
+    if (found.value or 0) < 0:
+        return f": worse than no skills, {number}, {test}"
+    if gap is None:
+        return f": better than no skills, {number}, {test}"
+    share = gap.share
+    if share.value is None or share.low is None:
+        return (
+            f": better than no skills, {number}, {test}; share of the gold gap not estimable, {share.reason}"
+        )
+    closed = _joined(percent(share.value), percent_interval(share))
+    return f" closes {closed} of the gold gap: {number} over no skills, {test}"
+
+
+def _shown(comparison: Comparison) -> bool:
+    """Whether both the test and the interval exclude no difference."""
+    found = comparison.difference
+    if comparison.p_adjusted is None or found.low is None or found.high is None:
+        return False
+    return comparison.p_adjusted < _ALPHA and not found.low <= 0 <= found.high
+
+
+def _unequal_exclusions(arms: Sequence[ArmSummary]) -> list[str]:
+    rates = {arm_name(arm.arm): arm.excluded / arm.planned for arm in arms}
+    if not rates or max(rates.values()) - min(rates.values()) <= _POINTS:
+        return []
+    shown = ", ".join(f"{name} {percent(value)}" for name, value in rates.items())
+    return [f"exclusion rates differ between arms ({shown}): differences may come from what is missing"]
+
+
+def _incomplete(arms: Sequence[ArmSummary]) -> list[str]:
+    planned = sum(arm.planned for arm in arms)
+    counts = (("excluded", sum(a.excluded for a in arms)), ("pending", sum(a.pending for a in arms)))
+    parts = [f"{count} {name}" for name, count in counts if count]
+    return [f"{' and '.join(parts)} of {plural(planned, 'planned trial')}"] if parts else []
+
+
+def _unshared(arms: Sequence[ArmSummary]) -> list[str]:
+    """Tasks left out of an arm's comparisons."""
+    found = []
+    for arm in arms:
+        left_out = [c.missing for c in (arm.vs_none, arm.vs_gold) if c is not None]
+        if names := sorted(set().union(*left_out)):
+            listed = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+            found.append(f"{arm_name(arm.arm)} is compared without {plural(len(names), 'task')}: {listed}")
+    return found
+
+
+def _joined(number: str, bounds: str) -> str:
+    return f"{number} {bounds}".rstrip()

@@ -1,0 +1,112 @@
+"""For spreadsheets and data frames: one row per number, with its interval and its n."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.core.terminal import safe
+from workbench.reporting.report import Canvas
+from workbench.reporting.schema import ArmSummary, Block, Comparison, Estimate, Summary
+
+_COLUMNS = (
+    "suite",
+    "model",
+    "agent",
+    "arm",
+    "baseline",
+    "quantity",
+    "value",
+    "low",
+    "high",
+    "n",
+    "n_of",
+    "p",
+    "p_adjusted",
+)
+Row = Mapping[str, Any]
+
+
+def render(summary: Summary, canvas: Canvas) -> str:
+    """Rows under a header; ``n_of`` says what `n` counts (tasks or trials); empty is not measured."""
+    del canvas
+    target = io.StringIO()
+    writer = csv.DictWriter(target, _COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in _rows(summary):
+        writer.writerow({name: _cell(value) for name, value in row.items()})
+    return target.getvalue()
+
+
+def _rows(summary: Summary) -> Iterator[Row]:
+    for block in summary.blocks:
+        for arm in block.arms:
+            place = {"suite": block.suite, "model": block.model, "agent": block.agent, "arm": arm.arm}
+            yield from ({**place, **row} for row in _arm(arm, block))
+    for found in summary.routing:
+        for stratum in found.strata:
+            for metric, value in stratum.metrics.items():
+                name = f"routing {metric} ({stratum.name})"
+                place = {"suite": found.suite, "arm": f"routed-{found.router}"}
+                yield {**place, "quantity": name, "value": value, "n": stratum.tasks, "n_of": "tasks"}
+
+
+def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
+    for status in ("planned", "scored", "excluded", "pending"):
+        yield _count(status, getattr(arm, status), arm.planned)
+    yield _estimate("mean reward" if block.fractional else "success", arm.success)
+    yield {"quantity": "success if missing failed", "value": arm.lowest, "n": len(arm.tasks), "n_of": "tasks"}
+    yield {
+        "quantity": "success if missing passed",
+        "value": arm.highest,
+        "n": len(arm.tasks),
+        "n_of": "tasks",
+    }
+    for comparison in (arm.vs_none, arm.vs_gold):
+        if comparison is not None:
+            yield _comparison(comparison)
+    if arm.gap is not None:
+        yield _estimate("share of gold gap closed", arm.gap.share)
+    for stage, count in arm.funnel.items():
+        yield _count(f"funnel {stage}", count, arm.scored)
+    for exclusion in arm.exclusions:
+        yield _count(f"excluded {exclusion.cause}", exclusion.count, arm.planned)
+    for found in arm.passes:
+        yield _estimate(f"pass{'@' if found.kind == 'any' else '^'}{found.k}", found.estimate)
+    yield _estimate("load precision", arm.load_precision)
+    yield _estimate("load recall", arm.load_recall)
+    for name in ("tokens", "cost_usd", "seconds"):
+        total = getattr(arm.spending, name)
+        yield {"quantity": f"{name} in all", "value": total.sum, "n": total.known, "n_of": "trials"}
+
+
+def _count(quantity: str, count: int, trials: int) -> Row:
+    return {"quantity": quantity, "value": count, "n": trials, "n_of": "trials"}
+
+
+def _estimate(quantity: str, found: Estimate) -> Row:
+    return {
+        "quantity": quantity,
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "n": found.tasks,
+        "n_of": "tasks",
+    }
+
+
+def _comparison(found: Comparison) -> Row:
+    tested = {"baseline": found.baseline, "p": found.p_value, "p_adjusted": found.p_adjusted}
+    return {**_estimate("difference", found.difference), **tested}
+
+
+def _cell(value: Any) -> str:
+    """Text without control characters, and never one that a spreadsheet takes for a formula."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return repr(value)
+    text = safe(value).replace("\n", " ")
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text

@@ -1,0 +1,171 @@
+"""For papers, issues and pull requests: the same tables in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from workbench.core.terminal import safe
+from workbench.core.types import FUNNEL
+from workbench.reporting.report import Canvas
+from workbench.reporting.schema import ArmSummary, Block, Comparison, Summary, Total
+from workbench.reporting.wording import (
+    arm_name,
+    interval,
+    p_value,
+    percent,
+    percent_interval,
+    plural,
+    rate,
+    signed,
+    trials,
+)
+
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|#"})
+
+
+def render(summary: Summary, canvas: Canvas) -> str:
+    """GitHub-flavoured Markdown; names from logs are escaped."""
+    del canvas
+    lines = [f"**Cannot read {_text(f.path)}**: {_text(f.reason)}\n" for f in summary.logs.unreadable]
+    if not summary.blocks:
+        lines.append(f"No trials in {plural(len(summary.logs.read), 'log')}.\n")
+    for block in summary.blocks:
+        lines += [*_block(block), ""]
+    if summary.routing:
+        lines += ["### Routing alone, each task once", "", *_routing(summary), ""]
+    lines.append(_method(summary))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    yield f"## {_text(block.suite)}: {_text(block.model)}, agent {_text(block.agent)}"
+    yield ""
+    yield from (f"**{_text(sentence)}**  " for sentence in block.headline)
+    yield ""
+    size = f"{plural(block.tasks, 'task')} x {trials(block.trials)} in {plural(len(block.arms), 'arm')}"
+    yield f"{size}; sandbox {_text(', '.join(block.sandboxes) or 'unknown')}."
+    yield ""
+    yield from (f"> {_text(flag)}  " for flag in block.flags)
+    yield ""
+    yield from _table(_OUTCOME, [_outcome(arm) for arm in block.arms])
+    yield ""
+    yield from _table(
+        _DIFFERENCE, [row for arm in block.arms for row in _differences(arm)], "Differences, on common tasks"
+    )
+    yield from _table(
+        ("arm", *(stage.replace("_", " ") for stage in reversed(FUNNEL))),
+        [_funnel(arm) for arm in block.arms if arm.condition != "none"],
+        "Where trials ended",
+    )
+    yield from _table(
+        ("cause", "arm", "trials", "example"),
+        [row for arm in block.arms for row in _exclusions(arm)],
+        "Excluded",
+        numeric=False,
+    )
+
+
+_OUTCOME = ("arm", "success", "95% interval", "tasks", "scored", "if missing", "tokens", "cost", "seconds")
+_DIFFERENCE = ("", "difference", "95% interval", "p", "won/lost", "gold gap closed", "MDE")
+
+
+def _outcome(arm: ArmSummary) -> Sequence[str]:
+    missing = arm.scored < arm.planned
+    spending = arm.spending
+    return (
+        arm_name(arm.arm),
+        rate(arm.success.value),
+        interval(arm.success),
+        str(arm.success.tasks),
+        f"{arm.scored}/{arm.planned}",
+        f"{rate(arm.lowest)}, {rate(arm.highest)}" if missing else "",
+        _sum(spending.tokens, ",.0f"),
+        _sum(spending.cost_usd, ",.2f"),
+        _sum(spending.seconds, ",.1f"),
+    )
+
+
+def _differences(arm: ArmSummary) -> Iterator[Sequence[str]]:
+    for comparison in (arm.vs_none, arm.vs_gold):
+        if comparison is not None:
+            yield _difference(arm, comparison)
+
+
+def _difference(arm: ArmSummary, comparison: Comparison) -> Sequence[str]:
+    found = comparison.difference
+    share = arm.gap.share if arm.gap is not None and comparison is arm.vs_none else None
+    closed = (
+        "" if share is None or share.value is None else f"{percent(share.value)} {percent_interval(share)}"
+    )
+    return (
+        f"{arm_name(arm.arm)} - {arm_name(comparison.baseline)}",
+        signed(found.value),
+        interval(found),
+        p_value(comparison.p_adjusted),
+        f"{comparison.better}/{comparison.worse} of {found.tasks}",
+        closed,
+        rate(comparison.detectable),
+    )
+
+
+def _funnel(arm: ArmSummary) -> Sequence[str]:
+    total = sum(arm.funnel.values())
+    counts = [arm.funnel.get(stage, 0) for stage in reversed(FUNNEL)]
+    return (arm_name(arm.arm), *(f"{count} ({percent(count / total)})" if count else "" for count in counts))
+
+
+def _exclusions(arm: ArmSummary) -> Iterator[Sequence[str]]:
+    for found in arm.exclusions:
+        example = f"{found.example} trial {found.epoch}: {' '.join(found.detail.split())}"
+        yield (found.cause, arm_name(arm.arm), str(found.count), safe(example, 160))
+
+
+def _routing(summary: Summary) -> Iterator[str]:
+    names = list(dict.fromkeys(n for found in summary.routing for s in found.strata for n in s.metrics))
+    rows = [
+        (
+            f"{found.suite} {found.router}",
+            stratum.name,
+            str(stratum.tasks),
+            *(f"{stratum.metrics[n]:.3f}" if n in stratum.metrics else "" for n in names),
+        )
+        for found in summary.routing
+        for stratum in found.strata
+    ]
+    yield from _table(("router", "gold", "tasks", *names), rows)
+
+
+def _method(summary: Summary) -> str:
+    return (
+        f"Intervals: {100 * summary.level:g}%, clustered score intervals over tasks. p: exact sign-flip test"
+        " over tasks, after Holm's correction over routers. MDE: what the design finds with 80% power."
+    )
+
+
+def _table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", *, numeric: bool = True
+) -> Iterator[str]:
+    if not rows:
+        return
+    if title:
+        yield f"### {title}"
+        yield ""
+    yield f"| {' | '.join(header)} |"
+    rule = "---:" if numeric else "---"
+    yield f"|---|{'|'.join([rule] * (len(header) - 1))}|"
+    for row in rows:
+        yield f"| {' | '.join(_text(cell) for cell in row)} |"
+    yield ""
+
+
+def _sum(total: Total, form: str) -> str:
+    if total.sum is None:
+        return "-"
+    known = "" if total.known == total.trials else f" ({total.known} of {total.trials} known)"
+    return format(total.sum, form) + known
+
+
+def _text(value: str) -> str:
+    """Text that cannot become markup, a link or a new line."""
+    return safe(value).replace("\n", " ").translate(_SPECIAL).replace("](", "]\\(")

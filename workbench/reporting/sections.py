@@ -1,0 +1,335 @@
+"""The sections of the terminal report; each is ``None`` where it has nothing to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from workbench.core.terminal import safe
+from workbench.core.types import FUNNEL, ConditionName, FunnelStage
+from workbench.reporting.drawing import (
+    STAGE_STYLES,
+    Column,
+    Glyphs,
+    grid,
+    interval_bar,
+    natural_width,
+    stacked_bar,
+)
+from workbench.reporting.schema import (
+    ArmSummary,
+    Block,
+    Comparison,
+    Estimate,
+    Exclusion,
+    PassEstimate,
+    Summary,
+    Total,
+)
+from workbench.reporting.wording import (
+    arm_name,
+    interval,
+    p_value,
+    percent,
+    percent_interval,
+    plural,
+    rate,
+    signed,
+)
+
+_STYLES: dict[ConditionName, str] = {"none": "bright_black", "gold": "yellow", "routed": "cyan"}
+_STAGE_NAMES: dict[FunnelStage, str] = {
+    "not_in_pool": "not in\npool",
+    "not_routed": "not\nrouted",
+    "not_shown": "not\nshown",
+    "not_loaded": "not\nloaded",
+    "failed": "loaded,\nfailed",
+    "passed": "\npassed",
+}
+_METRICS = ("Hit@1", "MRR@10", "Recall@10", "FullCoverage@10", "nDCG@10")
+_CAUSES = 3
+_BARS = (11, 41)
+
+
+def success_title(block: Block) -> str:
+    """Says what the number is where rewards are not just 0 and 1."""
+    return "Success (mean reward)" if block.fractional else "Success"
+
+
+def success(block: Block, width: int, glyphs: Glyphs) -> RenderableType:
+    """Every arm's success with interval, drawn, and what it is out of."""
+    partial = any(arm.scored < arm.planned for arm in block.arms)
+    columns = [
+        Column("", numeric=False),
+        Column("mean", label="success"),
+        Column("95% interval", numeric=False),
+        Column("scored"),
+        *([Column("if missing", numeric=False, label="if missing fail, pass")] if partial else []),
+    ]
+    rows = [_success(arm, partial) for arm in block.arms]
+    room = min(width - natural_width(columns, rows) - 2, _BARS[1])
+    if room >= _BARS[0]:
+        columns.insert(3, Column(f"0{'1':>{room - 1}}", numeric=False))
+        for row, arm in zip(rows, block.arms, strict=True):
+            row.insert(3, _bar(arm.success, room, glyphs, _STYLES[arm.condition]))
+    return grid(columns, rows, width)
+
+
+def differences(block: Block, width: int) -> RenderableType | None:
+    """Every comparison with interval, p value, tasks won and lost, and what could be seen at all."""
+    rows = [row for arm in block.arms for row in _comparisons(arm)]
+    if not rows:
+        return None
+    columns = [
+        Column("", numeric=False),
+        Column("mean", label="difference"),
+        Column("95% interval", numeric=False),
+        Column("p"),
+        Column("won/lost", numeric=False),
+        Column("gap closed", numeric=False, label="gold gap closed"),
+        Column("MDE", optional=True),
+    ]
+    return grid(columns, rows, width)
+
+
+def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:
+    """Scored trials of arms with skills by the stage they reached: a bar, and the counts."""
+    arms = [arm for arm in block.arms if arm.condition != "none" and any(arm.funnel.values())]
+    if not arms:
+        return None
+    names = max(len(arm_name(arm.arm)) for arm in arms)
+    room = max(10, min(60, width - names - 2))
+    bars = [[_name(arm), stacked_bar(arm.funnel, room, glyphs)] for arm in arms]
+    stages = tuple(reversed(FUNNEL))
+    columns = [Column("", numeric=False)]
+    columns += [_stage_column(stage, glyphs) for stage in stages]
+    rows = [[_name(arm), *(_count(arm, stage) for stage in stages)] for arm in arms]
+    drawn = grid([Column("", numeric=False), Column("", numeric=False, optional=True)], bars, width)
+    return Group(drawn, grid(columns, rows, width))
+
+
+def passes(block: Block, width: int) -> RenderableType | None:
+    """pass@k and pass^k for the largest k the plan allows."""
+    k = min((max((p.k for p in arm.passes), default=0) for arm in block.arms), default=0)
+    if k < 2:
+        return None
+    wanted: list[tuple[Literal["any", "all"], int, str]] = [
+        ("any", k, f"pass@{k}"),
+        ("all", k, f"pass^{k}"),
+    ]
+    columns = [Column("", numeric=False), *(Column(title, numeric=False) for _, _, title in wanted)]
+    rows = []
+    for arm in block.arms:
+        found = {(p.kind, p.k): p for p in arm.passes}
+        rows.append([_name(arm), *(_pass(found[kind, size]) for kind, size, _ in wanted)])
+    return Group(grid(columns, rows, width), *_ranges(block, k))
+
+
+def spending(block: Block, width: int) -> RenderableType:
+    """What was loaded, and tokens, cost and time per trial for which they are known."""
+    columns = [
+        Column("", numeric=False),
+        Column("load\nprecision", optional=True),
+        Column("load\nrecall", optional=True),
+        Column("tokens\nper trial"),
+        Column("seconds\nper trial"),
+        Column("cost in\nall"),
+        Column("known for\ntrials"),
+    ]
+    rows = []
+    for arm in block.arms:
+        cost = arm.spending.cost_usd
+        rows.append(
+            [
+                _name(arm),
+                Text(rate(arm.load_precision.value)),
+                Text(rate(arm.load_recall.value)),
+                Text(_per_trial(arm.spending.tokens, ",.0f")),
+                Text(_per_trial(arm.spending.seconds, ",.1f")),
+                Text("-" if cost.sum is None else f"${cost.sum:,.2f}"),
+                Text(f"{cost.known}/{cost.trials}"),
+            ]
+        )
+    return grid(columns, rows, width)
+
+
+def exclusions(block: Block) -> RenderableType | None:
+    """The most frequent causes, each with one trial to look at."""
+    found = [(arm, exclusion) for arm in block.arms for exclusion in arm.exclusions]
+    if not found:
+        return None
+    found.sort(key=lambda pair: (-pair[1].count, pair[1].cause, pair[0].arm))
+    parts: list[RenderableType] = []
+    for arm, exclusion in found[:_CAUSES]:
+        parts.extend(_exclusion(arm, exclusion))
+    if len(found) > _CAUSES:
+        rest = sum(exclusion.count for _, exclusion in found[_CAUSES:])
+        parts.append(
+            Text(f"and {plural(rest, 'trial')} for other causes (--format json has all)", style="dim")
+        )
+    return Group(*parts)
+
+
+def routing(summary: Summary, width: int) -> RenderableType | None:
+    """Routing metrics per router and stratum."""
+    if not summary.routing:
+        return None
+    several = len({found.suite for found in summary.routing}) > 1
+    shown = [m for m in _METRICS if any(m in s.metrics for found in summary.routing for s in found.strata)]
+    columns = [
+        Column("", numeric=False),
+        Column("gold", numeric=False),
+        Column("tasks"),
+        *(Column(m) for m in shown),
+    ]
+    rows = []
+    for found in summary.routing:
+        name = f"{found.suite} {found.router}" if several else found.router
+        for stratum in found.strata:
+            if stratum.tasks or stratum.name == "all":
+                cells = [Text(f"{stratum.metrics[m]:.3f}" if m in stratum.metrics else "-") for m in shown]
+                label = safe(name) if stratum.name == "all" else ""
+                rows.append([Text(label, style="cyan"), Text(stratum.name), Text(str(stratum.tasks)), *cells])
+    return Group(grid(columns, rows, width), *_unrouted(summary))
+
+
+def unreadable(summary: Summary) -> Iterator[RenderableType]:
+    """Logs whose trials are missing from everything below."""
+    for file in summary.logs.unreadable:
+        yield Text(
+            f"! cannot read {safe(file.path)}: {safe(file.reason)}; its trials are not counted", style="red"
+        )
+
+
+def notes(summary: Summary, glyphs: Glyphs) -> RenderableType:
+    """How the numbers were made, and which files they come from."""
+    families = [comparison.family for comparison in _all_comparisons(summary)]
+    lines = ["The task is the unit: trials are averaged within it, intervals are clustered score intervals."]
+    if families:
+        corrected = f", after Holm's correction for {max(families)} routers" if max(families) > 1 else ""
+        lines.append(f"p: exact sign-flip test{corrected}. MDE: what this design finds with 80% power.")
+    logs = summary.logs
+    parts = [f"{plural(len(logs.read), 'log')} read"]
+    parts += [f"{plural(len(logs.foreign), 'other file')} ignored"] if logs.foreign else []
+    parts += [f"{plural(logs.superseded, 'older or incomplete trial')} superseded"] if logs.superseded else []
+    return Text("\n".join([*lines, f" {glyphs.dot} ".join(parts)]), style="dim")
+
+
+def _all_comparisons(summary: Summary) -> Iterator[Comparison]:
+    for block in summary.blocks:
+        for arm in block.arms:
+            yield from (found for found in (arm.vs_none, arm.vs_gold) if found is not None)
+
+
+def _success(arm: ArmSummary, partial: bool) -> list[Text]:
+    row = [
+        _name(arm),
+        Text(rate(arm.success.value), style="bold"),
+        Text(interval(arm.success)),
+        Text(f"{arm.scored}/{arm.planned}"),
+    ]
+    missing = arm.scored < arm.planned
+    return [*row, Text(f"{rate(arm.lowest)}, {rate(arm.highest)}" if missing else "")] if partial else row
+
+
+def _comparisons(arm: ArmSummary) -> Iterator[list[Text]]:
+    for comparison, base in ((arm.vs_none, "none"), (arm.vs_gold, "gold")):
+        if comparison is not None:
+            tasks = comparison.difference.tasks
+            yield [
+                Text.assemble(_name(arm), (f" - {base}", "dim")),
+                Text(signed(comparison.difference.value), style=_tone(comparison)),
+                Text(interval(comparison.difference)),
+                Text(p_value(comparison.p_adjusted)),
+                Text(f"{comparison.better}/{comparison.worse} of {tasks}" if tasks else "-"),
+                Text(_closed(arm) if base == "none" else ""),
+                Text(rate(comparison.detectable)),
+            ]
+
+
+def _pass(found: PassEstimate) -> Text:
+    """The estimate, or the range that the trials not scored leave open."""
+    if found.estimate.value is not None:
+        return Text(f"{rate(found.estimate.value)} {interval(found.estimate)}".rstrip())
+    return Text(f"{rate(found.lowest)} to {rate(found.highest)}")
+
+
+def _ranges(block: Block, k: int) -> Iterator[Text]:
+    short = sorted(
+        {task for arm in block.arms for found in arm.passes if found.k <= k for task in found.short}
+    )
+    if short:
+        listed = ", ".join(safe(task) for task in short[:6]) + (", ..." if len(short) > 6 else "")
+        yield Text(
+            f"A range counts trials not scored as failed, as passed. Tasks short of trials: {listed}",
+            style="dim",
+        )
+
+
+def _tone(comparison: Comparison) -> str:
+    """Green or red only where both the test and the interval exclude no difference."""
+    found = comparison.difference
+    if found.low is None or found.high is None or (comparison.p_adjusted or 1) >= 0.05:
+        return "bold"
+    return "bold green" if found.low > 0 else "bold red" if found.high < 0 else "bold"
+
+
+def _closed(arm: ArmSummary) -> str:
+    if arm.gap is None:
+        return ""
+    share = arm.gap.share
+    if share.value is None or share.low is None:
+        return "not estimable"
+    return f"{percent(share.value)} {percent_interval(share)}"
+
+
+def _count(arm: ArmSummary, stage: FunnelStage) -> Text:
+    count, total = arm.funnel.get(stage, 0), sum(arm.funnel.values())
+    if not count:
+        return Text("-", style="bright_black")
+    return Text.assemble((str(count), STAGE_STYLES[stage]), f" {100 * count / total:3.0f}%")
+
+
+def _stage_column(stage: FunnelStage, glyphs: Glyphs) -> Column:
+    above, below = _STAGE_NAMES[stage].split("\n")
+    glyph = glyphs.stages[stage]
+    return Column(f"{above}\n{glyph} {below}", label=f"{glyph} {above} {below}".replace("  ", " "))
+
+
+def _bar(found: Estimate, width: int, glyphs: Glyphs, style: str) -> Text:
+    if found.value is None:
+        return Text("")
+    low = found.value if found.low is None else found.low
+    high = found.value if found.high is None else found.high
+    return interval_bar(found.value, low, high, width, glyphs, style)
+
+
+def _exclusion(arm: ArmSummary, exclusion: Exclusion) -> Iterator[RenderableType]:
+    detail = safe(" ".join(exclusion.detail.split()), 160)
+    yield Text.assemble(
+        (f"{exclusion.count} ", "bold"), (safe(exclusion.cause), "red"), f" in {safe(arm_name(arm.arm))}"
+    )
+    yield Text(f"  e.g. {safe(exclusion.example)} trial {exclusion.epoch}: {detail or 'no detail'}")
+    yield Text(f"  {safe(exclusion.log)}", style="dim")
+
+
+def _unrouted(summary: Summary) -> Iterator[RenderableType]:
+    for found in summary.routing:
+        if found.routed < found.planned:
+            missing = plural(found.planned - found.routed, "task")
+            yield Text(f"! {safe(found.router)}: no answer is known for {missing}", style="yellow")
+        if found.not_in_pool:
+            outside = plural(len(found.not_in_pool), "task")
+            text = f"{safe(found.router)}: {outside} not scored, for the pool holds none of the gold"
+            yield Text(text, style="dim")
+
+
+def _per_trial(total: Total, form: str) -> str:
+    return "-" if total.sum is None else format(total.sum / total.known, form)
+
+
+def _name(arm: ArmSummary) -> Text:
+    return Text(safe(arm_name(arm.arm)), style=_STYLES[arm.condition])

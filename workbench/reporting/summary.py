@@ -1,0 +1,90 @@
+"""Trials -> Summary: the one place where a report's numbers are put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from workbench.reporting.arms import arm_summary
+from workbench.reporting.cells import Cell, group
+from workbench.reporting.compare import adjusted, compared
+from workbench.reporting.facts import Fact, collect
+from workbench.reporting.headline import flags, headline, missing_share, too_many_missing
+from workbench.reporting.read import Notes
+from workbench.reporting.routing import routing_summaries
+from workbench.reporting.schema import ArmSummary, Block, FileNote, LogNotes, Summary
+from workbench.reporting.trial import Trial
+from workbench.stats.interval import LEVEL
+
+
+def summarise(
+    trials: Iterable[Trial], notes: Notes | None = None, level: float = LEVEL, seed: int = 0
+) -> Summary:
+    """Summarise trials; the result does not depend on their order.
+
+    Args:
+        trials: every planned trial once, as `read.read_trials` yields them.
+        notes: what reading met, looked at after the last trial.
+        level: of the intervals.
+        seed: for the sign-flip test where it cannot be exact.
+    """
+    collected = collect(trials)
+    grouped = group(collected.facts)
+    arms = adjusted([arm for cells in grouped.values() for arm in _arms(cells, level, seed)])
+    remaining = iter(arms)
+    blocks = tuple(_block(key, cells, [next(remaining) for _ in cells]) for key, cells in grouped.items())
+    status = Counter(fact.status for fact in collected.facts)
+    found = notes or Notes()
+    return Summary(
+        level=level,
+        seed=seed,
+        planned=len(collected.facts),
+        scored=status["scored"],
+        excluded=status["excluded"],
+        pending=status["pending"],
+        complete=not found.unreadable and not any(too_many_missing(block.missing_share) for block in blocks),
+        blocks=blocks,
+        routing=routing_summaries(collected),
+        logs=_logs(found),
+    )
+
+
+def _arms(cells: list[Cell], level: float, seed: int) -> list[ArmSummary]:
+    return [compared(cells, cell, arm_summary(cell, level), level, seed) for cell in cells]
+
+
+def _block(key: tuple[str, str, str], cells: Sequence[Cell], arms: Sequence[ArmSummary]) -> Block:
+    suite, model, agent = key
+    facts = [fact for cell in cells for fact in cell.facts]
+    tasks = len({fact.task for fact in facts})
+    sizes = [task.planned for arm in arms for task in arm.tasks]
+    bounds = (min(sizes), max(sizes))
+    sandboxes = _sandboxes(facts)
+    return Block(
+        suite=suite,
+        model=model,
+        agent=agent,
+        tasks=tasks,
+        trials=bounds,
+        arms=tuple(arms),
+        headline=headline(arms, (tasks, bounds)),
+        flags=flags(arms, sandboxes),
+        sandboxes=sandboxes,
+        fractional=any(fact.reward not in (None, 0.0, 1.0) for fact in facts),
+        missing_share=max(missing_share(arm) for arm in arms),
+    )
+
+
+def _sandboxes(facts: Sequence[Fact]) -> dict[str, int]:
+    return dict(sorted(Counter(fact.sandbox for fact in facts if fact.sandbox is not None).items()))
+
+
+def _logs(notes: Notes) -> LogNotes:
+    return LogNotes(
+        read=tuple(str(path) for path in sorted(notes.read)),
+        foreign=tuple(FileNote(path=str(path), reason=reason) for path, reason in sorted(notes.foreign)),
+        unreadable=tuple(
+            FileNote(path=str(path), reason=reason) for path, reason in sorted(notes.unreadable)
+        ),
+        superseded=notes.superseded,
+    )

@@ -1,0 +1,208 @@
+"""One planned trial as reports see it: scored, excluded with a cause, or pending."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from workbench.core.errors import POLICY
+from workbench.core.record import RouteInfo, TrialRecord
+from workbench.core.types import CONDITIONS, Arm
+from workbench.reporting.logfile import Header, LoggedSample
+
+Status = Literal["scored", "excluded", "pending"]
+
+_REPR = re.compile(r"\w+\((?P<text>(['\"]).*\2),?\)", re.DOTALL)
+_CAUSE = re.compile(r"\[(?P<cause>[a-z_]+(?::[a-z_]+)?)\] ?(?P<detail>.*)", re.DOTALL)
+_DETAIL = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A row of the plan and what became of it.
+
+    Attributes:
+        model: as the log names it, with the sampling settings that were given.
+        status: `scored` has a `record` with a reward in [0, 1]; `excluded` a `cause`; `pending` was
+            not started, or was interrupted.
+        cause: a key of `errors.POLICY` when excluded, else ``None``.
+        record: ``None`` where the sample ended before scoring.
+        route: what the router answered, also where only that is known.
+        run: id of the evaluation (one log) that it belongs to.
+    """
+
+    suite: str
+    task: str
+    arm: Arm
+    model: str
+    epoch: int
+    status: Status
+    sample_id: str
+    log: Path
+    run: str
+    cause: str | None = None
+    detail: str = ""
+    record: TrialRecord | None = None
+    route: RouteInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the samples of one log have in common."""
+
+    suite: str
+    model: str
+    run: str
+    log: Path
+
+    @classmethod
+    def of(cls, header: Header, log: Path) -> Plan:
+        """Read from a log's header."""
+        suite = (header.eval.metadata or {}).get("suite") or header.eval.task.rsplit("/", 1)[-1]
+        return cls(str(suite), header.eval.model + _sampling(header), header.eval.eval_id, log)
+
+    def pending(self, sample_id: str, epoch: int, detail: str) -> Trial:
+        """A trial without an outcome."""
+        task, arm = split_id(sample_id)
+        return Trial(
+            self.suite, task, arm, self.model, epoch, "pending", sample_id, self.log, self.run, None, detail
+        )
+
+    def excluded(self, sample_id: str, epoch: int, fault: tuple[str, str], route: RouteInfo | None) -> Trial:
+        """A trial that ended before scoring; `fault` is (cause, detail)."""
+        task, arm = split_id(sample_id)
+        cause, detail = fault
+        return Trial(
+            suite=self.suite,
+            task=task,
+            arm=arm,
+            model=self.model,
+            epoch=epoch,
+            status="excluded",
+            sample_id=sample_id,
+            log=self.log,
+            run=self.run,
+            cause=cause,
+            detail=detail[:_DETAIL],
+            route=route,
+        )
+
+    def recorded(self, sample_id: str, record: TrialRecord) -> Trial:
+        """A trial with its joint record."""
+        cause, detail = _verdict(record)
+        return Trial(
+            suite=record.suite,
+            task=record.task,
+            arm=record.arm,
+            model=self.model,
+            epoch=record.epoch,
+            status="scored" if cause is None else "excluded",
+            sample_id=sample_id,
+            log=self.log,
+            run=self.run,
+            cause=cause,
+            detail=detail[:_DETAIL],
+            record=record,
+            route=record.route,
+        )
+
+
+def trial_of(plan: Plan, sample: LoggedSample) -> Trial:
+    """What became of one sample that ended."""
+    sample_id = str(sample.id)
+    if sample.damage is not None:
+        fault = ("harness_bug", f"unreadable in the log: {sample.damage}")
+        return plan.excluded(sample_id, sample.epoch, fault, None)
+    if sample.invalidation is not None:
+        return plan.pending(sample_id, sample.epoch, "invalidated")
+    if sample.record is None and sample.error is None:
+        return plan.pending(sample_id, sample.epoch, "ended without a score")
+    trial = _recorded(plan, sample) if sample.record is not None else _errored(plan, sample)
+    if trial.status == "excluded" and (trial.cause == "cancelled" or _interrupted(sample)):
+        return plan.pending(sample_id, sample.epoch, "interrupted")
+    return trial
+
+
+def split_id(sample_id: str) -> tuple[str, Arm]:
+    """``<task>@<arm label>`` -> task and arm.
+
+    Raises:
+        ValueError: it has no such form.
+    """
+    task, _, label = sample_id.rpartition("@")
+    condition, _, router = label.partition("-")
+    for known in CONDITIONS:
+        if task and condition == known and (known == "routed") == bool(router):
+            return task, Arm(known, router or None)
+    raise ValueError(f"sample id '{sample_id}' is not <task>@<arm>")
+
+
+def fault_of(message: str) -> tuple[str, str]:
+    """(cause, detail) of an error as the log holds it: our message, or the repr of its exception.
+
+    An error that does not name a cause of `errors.POLICY` is a ``harness_bug``.
+    """
+    text = message
+    if wrapped := _REPR.fullmatch(message):
+        try:
+            text = str(ast.literal_eval(wrapped["text"]))
+        except (SyntaxError, ValueError):
+            text = message
+    found = _CAUSE.fullmatch(text)
+    if found is None or found["cause"] not in POLICY:
+        return "harness_bug", message
+    return found["cause"], found["detail"]
+
+
+def _errored(plan: Plan, sample: LoggedSample) -> Trial:
+    message = "" if sample.error is None else sample.error.message
+    return plan.excluded(str(sample.id), sample.epoch, fault_of(message), _route(sample))
+
+
+def _interrupted(sample: LoggedSample) -> bool:
+    """Whether the run was stopped while the sample ran, which is nobody's fault."""
+    return sample.error is not None and sample.error.message.startswith(("CancelledError(", "Cancelled("))
+
+
+def _recorded(plan: Plan, sample: LoggedSample) -> Trial:
+    try:
+        record = TrialRecord.model_validate(sample.record)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        fault = ("harness_bug", f"the joint record could not be read: {where}: {first['msg']}")
+        return plan.excluded(str(sample.id), sample.epoch, fault, None)
+    return plan.recorded(str(sample.id), record)
+
+
+def _verdict(record: TrialRecord) -> tuple[str | None, str]:
+    """(cause or ``None``, detail); a score without a reward in [0, 1] is none."""
+    outcome = record.outcome
+    if outcome.status == "excluded":
+        cause = outcome.cause or ""
+        return (cause, outcome.detail) if cause in POLICY else ("harness_bug", f"{cause}: {outcome.detail}")
+    if outcome.reward is None or math.isnan(outcome.reward) or not 0 <= outcome.reward <= 1:
+        return "harness_bug", f"scored with reward {outcome.reward}"
+    return None, outcome.detail
+
+
+def _route(sample: LoggedSample) -> RouteInfo | None:
+    """The route kept in the store, where setup got that far."""
+    try:
+        return None if sample.store.route is None else RouteInfo.model_validate(sample.store.route)
+    except ValidationError:
+        return None
+
+
+def _sampling(header: Header) -> str:
+    """Sampling settings that change answers, as a suffix of the model's name."""
+    shown = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "reasoning_tokens")
+    given = header.eval.model_generate_config
+    parts = [f"{name}={given[name]}" for name in shown if given.get(name) is not None]
+    return f" ({', '.join(parts)})" if parts else ""

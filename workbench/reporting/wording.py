@@ -1,0 +1,79 @@
+"""How numbers and arms are written, in all reports alike. Plain ASCII, so that it survives any pipe."""
+
+from __future__ import annotations
+
+from workbench.reporting.schema import Comparison, Estimate
+
+
+def arm_name(label: str) -> str:
+    """What people call an arm: ``routed-bm25 k=5`` is ``bm25 k=5``; ``none`` and ``gold`` stay."""
+    return label.removeprefix("routed-")
+
+
+def rate(value: float | None) -> str:
+    """``0.58``; ``-`` where there is none."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def signed(value: float | None) -> str:
+    """``+0.58``; a value that rounds to zero is ``0.00``."""
+    if value is None:
+        return "-"
+    text = f"{value:+.2f}"
+    return "0.00" if text in {"+0.00", "-0.00"} else text
+
+
+def percent(value: float) -> str:
+    """``82%``."""
+    return f"{_whole(value)}%"
+
+
+def p_value(value: float | None) -> str:
+    """``0.002``, ``< 0.001``, ``1``."""
+    if value is None:
+        return "-"
+    if value < 0.001:
+        return "< 0.001"
+    return f"{value:.3f}" if value < 0.0995 else f"{value:.2f}".removesuffix(".00")
+
+
+def interval(estimate: Estimate) -> str:
+    """``[0.33, 0.83]``, empty where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"[{signed_zero(estimate.low)}, {signed_zero(estimate.high)}]"
+
+
+def percent_interval(estimate: Estimate) -> str:
+    """``[61, 97]``, empty where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"[{_whole(estimate.low)}, {_whole(estimate.high)}]"
+
+
+def signed_zero(value: float) -> str:
+    """Two decimals, never ``-0.00``."""
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text
+
+
+def tested(comparison: Comparison) -> str:
+    """``p=0.002``, and that it is corrected where several routers were tested."""
+    value = p_value(comparison.p_adjusted).replace(" ", "")
+    shown = f"p{value}" if value.startswith("<") else f"p={value}"
+    return f"{shown} after Holm" if comparison.family > 1 else shown
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 task``, ``12 tasks``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def trials(bounds: tuple[int, int]) -> str:
+    """``3 trials``, ``1 to 3 trials``."""
+    fewest, most = bounds
+    return plural(most, "trial") if fewest == most else f"{fewest} to {most} trials"
+
+
+def _whole(share: float) -> str:
+    return "0" if (text := f"{100 * share:.0f}") == "-0" else text

@@ -1,0 +1,117 @@
+"""What a routing method is made of: a pool to choose from, a context to be built in, a stage."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.core.types import Ranking
+from workbench.routing.router import Query
+from workbench.skills.skill import Skill
+
+if TYPE_CHECKING:
+    from workbench.routing.pipeline import Pipeline
+
+Progress = Callable[[str, int, int], None]
+"""Told (what is being done, units done, units in all) during long work."""
+
+
+class SkillCollection(Protocol):
+    """The part of a pool that routing needs. Immutable; ids are unique and sorted."""
+
+    @property
+    def name(self) -> str:
+        """The pool's name, for messages."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the content; equal pools have equal fingerprints in any order of reading."""
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, skill_id: object, /) -> bool: ...
+
+    def ids(self) -> Sequence[str]:
+        """All ids, sorted."""
+
+    def get(self, skill_id: str) -> Skill:
+        """One skill by id; raises if there is none."""
+
+    def skills(self, ids: Iterable[str] | None = None) -> Iterator[Skill]:
+        """All skills, or those named, one at a time in id order."""
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """Ignore progress."""
+
+
+@dataclass(frozen=True)
+class RouteContext:
+    """What a stage may use while it is built and while it runs.
+
+    Attributes:
+        pool: the skills to choose from.
+        cache: folder for what can be built or fetched again.
+        seed: for methods that draw lots.
+        progress: told about long work.
+        channels: the finished pipelines of a method that combines others, in the recipe's order.
+    """
+
+    pool: SkillCollection
+    cache: Path
+    seed: int = 0
+    progress: Progress = no_progress
+    channels: tuple[Pipeline, ...] = field(default=())
+
+
+class Stage(ABC):
+    """One step of a router.
+
+    A module in ``workbench/routing/methods/`` exports
+
+    - ``Config``: a frozen model of the stage's options in a recipe;
+    - ``build(config, context) -> Stage``: cheap; long work waits for `prepare`;
+    - ``REVISION: int``: raised when a change of code alters an answer;
+    - ``USES_GOLD = True`` if the stage may see a query's gold skills;
+    - ``NEEDS_CANDIDATES = True`` if it cannot stand first in a recipe;
+    - ``EXAMPLE``: options of a small instance, if the defaults do not make one. The contract tests
+      run it; models named in it are random ones.
+
+    A `Config` with a field ``channels`` (see ``methods/fuse.py``) makes a method that combines
+    other stages; they arrive built in `RouteContext.channels`.
+    """
+
+    def prepare(self) -> None:  # noqa: B027  (most stages have nothing to prepare)
+        """Do the long work (load weights, build or open an index). Idempotent, thread-safe."""
+
+    def depth(self, k: int) -> int:
+        """How many candidates it wants from the stage before it in order to give `k`."""
+        return k
+
+    @property
+    def identity(self) -> str:
+        """What, besides pool and options, decides its answers, e.g. the digest of its weights."""
+        return ""
+
+    @property
+    def index_fingerprint(self) -> str | None:
+        """Digest of the index in use, ``None`` without one. Does not need the index to exist."""
+        return None
+
+    @abstractmethod
+    def run(self, queries: Sequence[Query], candidates: Sequence[Ranking] | None, k: int) -> list[Ranking]:
+        """Rank skills for each query; the law of `router.Router` holds for the result.
+
+        Args:
+            candidates: what the stage before gave, per query: rank these and no others.
+                ``None`` for the first stage: rank the pool.
+            k: at most so many per query, at least 1.
+        """
+
+
+def candidate_ids(candidates: Sequence[Ranking] | None, place: int) -> Collection[str] | None:
+    """The ids a stage may choose from for one query; ``None`` means the whole pool."""
+    return None if candidates is None else {entry.id for entry in candidates[place]}

@@ -1,0 +1,135 @@
+"""Model weights on this machine: found, named by content, or missed with one clear error."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from hashlib import file_digest
+from importlib.util import find_spec
+from pathlib import Path
+
+from pydantic import Field as Option
+
+from workbench.core.content import Content
+from workbench.core.digest import digest_json
+from workbench.core.errors import MissingDataError
+
+MODELS_VARIABLE = "SKILL_WORKBENCH_MODELS"
+_FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
+
+
+class ModelChoice(Content):
+    """The model of a stage, and how it is run.
+
+    Attributes:
+        model: the hub's name, ``<org>/<name>``.
+        revision: a commit of the hub; without one, the newest at the first download, which is
+            kept and recorded.
+        path: a folder with the weights, instead of the hub.
+        max_tokens: the longest input, in tokens; what is longer loses its end.
+        dtype: ``auto`` is bfloat16 on a GPU and float32 elsewhere.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; ``auto`` is the first GPU if there is one.
+    """
+
+    model: str = Option(pattern=r"^[\w.-]+/[\w.-]+$")
+    revision: str | None = None
+    path: str | None = None
+    max_tokens: int = Option(2048, ge=16)
+    dtype: str = Option("auto", pattern="^(auto|float32|bfloat16|float16)$")
+    device: str = Option("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A folder of weights in the hub's layout, and the name of its content."""
+
+    folder: Path
+    identity: str
+
+
+def find_weights(choice: ModelChoice, cache: Path, environ: Mapping[str, str] | None = None) -> Weights:
+    """The weights of a model. Looked for, in this order, in
+
+    1. the recipe's ``path``;
+    2. ``$SKILL_WORKBENCH_MODELS/<org>/<name>``;
+    3. ``<cache>/models/<org>/<name>``;
+    4. the Hugging Face cache, and the hub itself unless ``HF_HUB_OFFLINE`` is set.
+
+    Raises:
+        MissingDataError: nowhere; names the model and revision and every way to provide them.
+    """
+    env = os.environ if environ is None else environ
+    if choice.path is not None:
+        folder = Path(choice.path).expanduser()
+        if not (folder / "config.json").is_file():
+            where = f"{folder} (it has no config.json)"
+            raise MissingDataError(f"no weights of '{choice.model}' in {where}; correct the recipe's `path:`")
+        return Weights(folder, _content(folder))
+    local = [Path(env[MODELS_VARIABLE]).expanduser()] if env.get(MODELS_VARIABLE) else []
+    for root in (*local, cache / "models"):
+        if (root / choice.model / "config.json").is_file():
+            return Weights(root / choice.model, _content(root / choice.model))
+    return _from_hub(choice)
+
+
+def require() -> None:
+    """Check that the packages for running models are installed.
+
+    Raises:
+        MissingDataError: they are not; says what to type.
+    """
+    for package in ("torch", "transformers"):
+        if find_spec(package) is None:
+            raise MissingDataError(
+                f"this router runs a model, but {package} is not installed; "
+                "type: pip install 'skill-workbench[dense]'"
+            )
+
+
+def _from_hub(choice: ModelChoice) -> Weights:
+    """A snapshot from the hub's cache, else from the hub. Its folder is named by the commit."""
+    require()
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    snapshot = partial(snapshot_download, choice.model, revision=choice.revision, allow_patterns=list(_FILES))
+    try:
+        try:
+            folder = Path(snapshot(local_files_only=True))
+        except LocalEntryNotFoundError:
+            folder = Path(snapshot())
+    except Exception as error:  # the hub's client lets errors of several HTTP libraries through
+        raise _missing(choice, error) from error
+    if not (folder / "config.json").is_file():
+        raise _missing(choice, FileNotFoundError("the snapshot has no config.json"))
+    return Weights(folder, f"{choice.model}@{folder.name}")
+
+
+def _missing(choice: ModelChoice, error: Exception) -> MissingDataError:
+    revision = choice.revision or "main"
+    return MissingDataError(
+        f"the weights of '{choice.model}' (revision {revision}) are not on this machine and could not be "
+        f"downloaded ({type(error).__name__}). With a network, type: hf download {choice.model} "
+        f"--revision {revision}. Without, put their folder at ${MODELS_VARIABLE}/{choice.model} or name it "
+        "as `path:` of the stage in the recipe"
+    )
+
+
+def _content(folder: Path) -> str:
+    """Digest of a folder's weights, tokeniser and configuration."""
+    paths = sorted({path for pattern in _FILES for path in folder.glob(pattern)})
+    return digest_json([[path.name, _file(str(path), *_stamp(path))] for path in paths])
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+@lru_cache(maxsize=256)
+def _file(path: str, size: int, changed: int) -> str:
+    """sha256 of a file; size and time of change are there so that a changed file is read again."""
+    with Path(path).open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

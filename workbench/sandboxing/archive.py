@@ -1,0 +1,122 @@
+"""Many files at once, by the engine's own archive calls: no program of the container takes part."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import tarfile
+from collections.abc import Iterator
+from typing import Any
+
+from inspect_ai.util import OutputLimitExceededError
+
+from workbench.core.errors import InfrastructureError
+from workbench.sandboxing.container import Container
+from workbench.sandboxing.context import members
+from workbench.sandboxing.engine import explanation, status_code
+from workbench.sandboxing.transfer import Tree
+
+_CHUNK = 1 << 20
+
+
+async def put(container: Container, files: Tree, owner: tuple[int, int]) -> None:
+    """Write files at absolute paths in one transfer.
+
+    The engine makes missing folders, owned by root; for another owner they are made by that
+    user first, where the user may.
+
+    Raises:
+        ContainerLostError: the container is gone.
+        InfrastructureError: ``infra:transfer``, it was refused.
+    """
+    if owner[0] != 0:
+        await _make_folders(container, files, owner)
+    data = b"".join(_tar(files, owner))
+
+    def work(api: Any) -> bool:
+        return bool(api.put_archive(container.id, "/", data))
+
+    try:
+        done = await container.engine.call(work, repeatable=True)
+    except Exception as error:
+        await _refused(container, error)
+        raise
+    if not done:
+        raise InfrastructureError("infra:transfer", "the engine did not take the files")
+
+
+async def get(container: Container, path: str, limit: int) -> dict[str, tuple[bytes, bool]]:
+    """Regular files at or below an absolute path: relative path -> (bytes, executable).
+
+    Raises:
+        FileNotFoundError: no such path.
+        OutputLimitExceededError: the archive has more than `limit` bytes.
+        ContainerLostError: the container is gone.
+    """
+
+    def work(api: Any) -> bytes:
+        stream, _ = api.get_archive(container.id, path, chunk_size=_CHUNK)
+        return b"".join(_bounded(stream, limit))
+
+    try:
+        data = await container.engine.call(work, repeatable=True)
+    except Exception as error:
+        if status_code(error) == 404 and await container.state():
+            raise FileNotFoundError(f"no such path in the sandbox: {path}") from error
+        await _refused(container, error)
+        raise
+    return dict(_regular(data, posixpath.basename(path.rstrip("/"))))
+
+
+async def owner(container: Container, user: str | None) -> tuple[int, int]:
+    """uid and gid of a user, found by running as that user; root without asking."""
+    if (user or container.user).split(":")[0] in ("", "0", "root"):
+        return 0, 0
+    done = await container.run(["/bin/sh", "-c", "id -u; id -g"], cwd="/", user=user)
+    found = done.out.data().split()
+    if not done.started or len(found) != 2 or not all(word.isdigit() for word in found):
+        raise InfrastructureError("infra:transfer", f"no uid for user '{user or container.user}'")
+    return int(found[0]), int(found[1])
+
+
+def _tar(files: Tree, owner: tuple[int, int]) -> Iterator[bytes]:
+    yield from members(((path.lstrip("/"), *file) for path, file in sorted(files.items())), *owner)
+
+
+async def _make_folders(container: Container, files: Tree, owner: tuple[int, int]) -> None:
+    folders = sorted({posixpath.dirname(path) for path in files})
+    script = 'for d; do mkdir -p -- "$d" 2> /dev/null; done; true'
+    user = f"{owner[0]}:{owner[1]}"
+    await container.run(["/bin/sh", "-c", script, "sh", *folders], cwd="/", user=user)
+
+
+async def _refused(container: Container, error: Exception) -> None:
+    """Raise what a refusal means; other errors are left to the caller."""
+    if status_code(error) is None:
+        return
+    if not (await container.state()).get("Running"):
+        raise await container.lost("cannot move files") from error
+    raise InfrastructureError("infra:transfer", explanation(error)) from error
+
+
+def _bounded(stream: Iterator[bytes], limit: int) -> Iterator[bytes]:
+    seen = 0
+    for piece in stream:
+        seen += len(piece)
+        if seen > limit:
+            raise OutputLimitExceededError(f"{limit} bytes", None)
+        yield piece
+
+
+def _regular(data: bytes, name: str) -> Iterator[tuple[str, tuple[bytes, bool]]]:
+    """Regular files of an archive whose members start with `name`; parsed, never extracted."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            for member in archive:
+                content = archive.extractfile(member) if member.isreg() else None
+                if content is not None:
+                    path = posixpath.normpath(member.name)
+                    inside = path.removeprefix(name).lstrip("/") or posixpath.basename(path)
+                    yield inside, (content.read(), bool(member.mode & 0o100))
+    except tarfile.TarError as error:
+        raise InfrastructureError("infra:transfer", f"the engine sent no archive: {error}") from error

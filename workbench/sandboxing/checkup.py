@@ -1,0 +1,129 @@
+"""What a machine offers for containers, as rows that say what is there and what to type for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from workbench.sandboxing.availability import engine_status
+from workbench.sandboxing.builder import LOW_WATER, free_bytes
+from workbench.sandboxing.debian import DEBIAN_PYTHON, cannot_bootstrap
+from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
+from workbench.sandboxing.limits import may_limit_storage, unenforced
+
+State = Literal["ok", "note", "missing"]
+_REGISTRY_PROBE = "docker.io/library/debian:stable-slim"
+_REGISTRY_SECONDS = 8.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at.
+
+    Attributes:
+        state: ``note`` is a limit to know of, ``missing`` keeps something from working.
+        next: what to type, empty when there is nothing to do.
+    """
+
+    name: str
+    state: State
+    detail: str
+    next: str = ""
+
+
+def engine_checks() -> list[Check]:
+    """The engine, its limits, its disk, registries and base images. Takes at most some ten seconds."""
+    status = engine_status()
+    if not status.ok:
+        what, _, todo = status.reason.partition("; ")
+        return [Check("engine", "missing", what, todo)]
+    engine = Engine(status.url, timeout=_REGISTRY_SECONDS)
+    where = f"Docker {status.version}, API {status.api_version}, {status.url}"
+    info: dict[str, Any] = engine.blocking(lambda api: dict(api.info()))
+    rows: tuple[Callable[[Engine, Mapping[str, Any]], Check], ...] = (
+        _machine,
+        _limits,
+        _storage,
+        _disk,
+        _builder,
+        _registries,
+        _base,
+    )
+    return [Check("engine", "ok", where), *(row(engine, info) for row in rows)]
+
+
+def _machine(engine: Engine, info: Mapping[str, Any]) -> Check:
+    memory = int(info.get("MemTotal") or 0) >> 20
+    cgroup = info.get("CgroupVersion") or "1"
+    return Check("machine", "ok", f"{info.get('NCPU')} CPUs, {memory} MiB, cgroup v{cgroup}")
+
+
+def _limits(engine: Engine, info: Mapping[str, Any]) -> Check:
+    lacking = unenforced(info)
+    if lacking:
+        todo = "boot with: cgroup_enable=memory swapaccount=1"
+        return Check("limits", "note", "; ".join(lacking), todo)
+    return Check("limits", "ok", "memory, swap, pids and cpus are enforced")
+
+
+def _storage(engine: Engine, info: Mapping[str, Any]) -> Check:
+    driver = str(info.get("Driver"))
+    if may_limit_storage(info):
+        return Check("storage", "ok", f"{driver}; storage_mb is enforced where quotas are on")
+    detail = f"{driver}; storage_mb is not enforced, a container can fill the disk"
+    return Check("storage", "note", detail)
+
+
+def _disk(engine: Engine, info: Mapping[str, Any]) -> Check:
+    root = Path(str(info.get("DockerRootDir") or "/nonexistent"))
+    free = free_bytes(root)
+    if free is None:
+        return Check("disk", "note", f"{root} cannot be seen from here")
+    detail = f"{free >> 30} GiB free for images under {root}"
+    if free < LOW_WATER:
+        return Check("disk", "missing", detail, "workbench images prune; docker system prune")
+    return Check("disk", "ok", detail)
+
+
+def _builder(engine: Engine, info: Mapping[str, Any]) -> Check:
+    return Check("builder", "ok", "classic builder; heredocs and cache mounts are rewritten for it")
+
+
+def _registries(engine: Engine, info: Mapping[str, Any]) -> Check:
+    def ask(api: Any) -> object:
+        return api.inspect_distribution(_REGISTRY_PROBE)
+
+    try:
+        engine.blocking(ask, repeatable=False)
+    except EngineGoneError:
+        reason = f"no answer within {_REGISTRY_SECONDS:g} s"
+    except Exception as error:
+        if status_code(error) is None:
+            raise
+        if status_code(error) in (401, 403, 429):
+            return Check("registries", "note", f"docker.io answers, but refuses: {explanation(error)}")
+        reason = explanation(error)
+    else:
+        return Check("registries", "ok", "docker.io answers")
+    return Check(
+        "registries", "note", f"docker.io cannot be reached: {reason}", "workbench images build-base"
+    )
+
+
+def _base(engine: Engine, info: Mapping[str, Any]) -> Check:
+    def look(api: Any) -> object:
+        return api.inspect_image(DEBIAN_PYTHON)
+
+    try:
+        engine.blocking(look)
+    except Exception as error:
+        if status_code(error) != 404:
+            raise
+        cannot, _, todo = cannot_bootstrap().partition("; type: ")
+        if cannot:
+            return Check("base image", "note", f"{DEBIAN_PYTHON} is not built: {cannot}", todo)
+        detail = f"{DEBIAN_PYTHON} is not built yet; it is when nothing can be pulled"
+        return Check("base image", "ok", detail)
+    return Check("base image", "ok", f"{DEBIAN_PYTHON} is there")

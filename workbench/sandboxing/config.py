@@ -1,0 +1,117 @@
+"""What a container is made of: an image or the plan of one, limits, network, environment."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Network = Literal["none", "public"]
+"""``none``: no interface but loopback. ``public``: a bridge to the outside, closed to other trials."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BuildPlan(_Frozen):
+    """How to build one image, and what is known of it before. Made by `images.plan`.
+
+    Attributes:
+        tag: ``skill-workbench/task:<hash>``; names the content: context, modes, Dockerfile, choices.
+        digest: sha256 of the same, hex.
+        title: for people, e.g. the task's folder; not part of the digest.
+        context: absolute path of the build context.
+        dockerfile: path inside the context.
+        empty: folders of the context that are sent without their contents.
+        context_bytes: size of what is sent.
+        base_images: images it starts from or copies from, as written.
+        substitute_bases: a base that cannot be had may be replaced by one built from Debian packages.
+        places: absolute container paths at which the emptied folders land as a whole.
+        workdir: absolute; ``/`` where the Dockerfile sets none.
+        user: as written, empty where the Dockerfile sets none.
+        refusals: why the engine's classic builder cannot build it; empty when it can.
+        notes: what was changed so that the classic builder can.
+        timeout: seconds the build may take.
+    """
+
+    tag: str
+    digest: str
+    title: str
+    context: str
+    dockerfile: str
+    empty: tuple[str, ...] = ()
+    context_bytes: int = 0
+    base_images: tuple[str, ...] = ()
+    substitute_bases: bool = False
+    places: tuple[str, ...] = ()
+    workdir: str = "/"
+    user: str = ""
+    refusals: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    timeout: float = 600.0
+
+    @property
+    def needs_buildkit(self) -> bool:
+        """Whether only BuildKit can build it."""
+        return bool(self.refusals)
+
+
+class DockerConfig(_Frozen):
+    """One kind of container. Hashable: equal configurations share their preparation.
+
+    Attributes:
+        image: an image to run, or
+        build: the plan of one; exactly one of the two.
+        cpus: processors; more than the machine has is cut to what it has.
+        memory_mb: memory in MiB, swap included; cut like `cpus`.
+        storage_mb: MiB for changed files; most storage drivers cannot enforce it (`doctor` says).
+        gpus: number of GPUs; refused with a reason, this provider has none to give.
+        network: while the agent runs.
+        network_verify: what a later `set_network` may ask for.
+        workdir: absolute; the image's where not given.
+        user: name or uid[:gid]; the image's where not given.
+        env: variables added to the image's; given as a mapping.
+        pids: processes and threads.
+        shm_mb: size of ``/dev/shm`` in MiB.
+        tmpfs: absolute folders kept in memory, and their size in MiB; given as a mapping.
+    """
+
+    image: str | None = None
+    build: BuildPlan | None = None
+    cpus: float = Field(default=2.0, gt=0)
+    memory_mb: int = Field(default=4096, ge=16)
+    storage_mb: int | None = Field(default=None, gt=0)
+    gpus: int = Field(default=0, ge=0)
+    network: Network = "none"
+    network_verify: Network = "none"
+    workdir: str | None = None
+    user: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    pids: int = Field(default=512, ge=16)
+    shm_mb: int = Field(default=64, ge=1)
+    tmpfs: tuple[tuple[str, int], ...] = ()
+
+    @field_validator("env", "tmpfs", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> Any:
+        """A mapping as sorted pairs, so that the configuration can be hashed."""
+        return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+    @field_validator("workdir")
+    @classmethod
+    def _absolute(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith("/"):
+            raise ValueError("must be an absolute path")
+        return value
+
+    @model_validator(mode="after")
+    def _one_source(self) -> DockerConfig:
+        if (self.image is None) == (self.build is None):
+            raise ValueError("give either 'image' or 'build'")
+        return self
+
+    @property
+    def reference(self) -> str:
+        """The image's name or tag."""
+        return self.build.tag if self.build else self.image or ""

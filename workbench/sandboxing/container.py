@@ -1,0 +1,271 @@
+"""One running container: commands run in it to the end, their process trees killed, its state read."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import anyio
+
+from workbench.sandboxing.attach import Collector, ExecRefusedError, Splitter, attach, pump
+from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
+from workbench.sandboxing.kill import KILL_ALL_SIGNAL, TOKEN, kill_command
+
+_KILL_SECONDS = 3.0
+_LOG_LINES = 20
+_SETTLE = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0)
+"""Seconds between looks at an exec whose stream closed before the engine noted its end."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A command that ended.
+
+    Attributes:
+        code: exit code; 126 where `started` is false.
+        started: false when the engine could not start it; `err` then holds the engine's words,
+            which no command can forge.
+    """
+
+    code: int
+    out: Collector
+    err: Collector
+    started: bool = True
+
+
+class CommandTimeoutError(TimeoutError):
+    """The command ran out of time and was killed with all its processes.
+
+    Attributes:
+        truncated_output: what it printed until then (Inspect shows it to the model).
+        survived: whether something of it kept appearing although it was killed.
+    """
+
+    def __init__(self, seconds: float, output: str, survived: bool) -> None:
+        self.truncated_output = output
+        self.survived = survived
+        super().__init__(f"Command timed out after {seconds:g} seconds")
+
+
+class ContainerLostError(Exception):
+    """The container does not run any more. `state` is what the engine knows of its end."""
+
+    def __init__(self, detail: str, state: Mapping[str, Any]) -> None:
+        self.state = state
+        super().__init__(detail)
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the engine says that memory ran out."""
+        return bool(self.state.get("OOMKilled"))
+
+
+class Container:
+    """A running container. Commands may run side by side.
+
+    Args:
+        user: whom commands run as when they name nobody; empty is root.
+    """
+
+    def __init__(self, engine: Engine, id: str, user: str = "") -> None:
+        self.engine = engine
+        self.id = id
+        self.user = user
+        self._tokens: set[str] = set()
+
+    async def run(
+        self,
+        command: Sequence[str],
+        *,
+        given: bytes | None = None,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        user: str | None = None,
+        timeout: float | None = None,
+        limit: int = 1 << 20,
+    ) -> Finished:
+        """Run a command to its end.
+
+        Args:
+            given: standard input; ``None`` is an empty one.
+            cwd: absolute.
+            timeout: seconds, counted from its start; then its whole process tree is killed.
+            limit: bytes kept of each output stream.
+
+        Raises:
+            CommandTimeoutError: out of time.
+            ContainerLostError: the container is gone or went while the command ran.
+            EngineGoneError: the engine is.
+        """
+        token = secrets.token_hex(12)
+        exec_id = await self._create(command, given is not None, cwd, {**(env or {}), TOKEN: token}, user)
+        out, err = Collector(limit), Collector(limit)
+        self._tokens.add(token)
+        try:
+            with anyio.fail_after(timeout):
+                await self._stream(exec_id, given, out, err)
+        except TimeoutError:
+            dead = await self._kill(token, user)
+            text = b"".join(part for sink in (out, err) for part in sink.parts[::2])
+            raise CommandTimeoutError(timeout or 0.0, text.decode("utf-8", "replace"), not dead) from None
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._kill(token, user)
+            raise
+        finally:
+            self._tokens.discard(token)
+        return await self._finished(exec_id, out, err)
+
+    async def state(self) -> dict[str, Any]:
+        """The engine's record of the container's state; empty when there is no such container."""
+        try:
+            found: Any = await self.engine.call(lambda api: api.inspect_container(self.id), repeatable=True)
+        except Exception as error:
+            if status_code(error) == 404:
+                return {}
+            raise
+        return dict(found["State"])
+
+    async def alive(self) -> bool:
+        """Whether a random word comes back from a command run in the container."""
+        word = secrets.token_hex(8)
+        try:
+            found = await self.run(["/bin/sh", "-c", 'echo "$1"', "sh", word], timeout=20.0)
+        except (TimeoutError, ContainerLostError, EngineGoneError):
+            return False
+        return found.started and found.out.data().decode("ascii", "replace").strip() == word
+
+    async def lost(self, what: str) -> ContainerLostError:
+        """The error for a container that is gone, with its state and the end of its log."""
+        state = await self.state()
+        if not state:
+            return ContainerLostError(f"{what}: the container was removed", state)
+        parts = [f"status {state.get('Status')}", f"exit code {state.get('ExitCode')}"]
+        if state.get("OOMKilled"):
+            parts.append("out of memory")
+        if state.get("Error"):
+            parts.append(str(state["Error"]))
+        log = await self._log_tail()
+        tail = f"; its last output: {log}" if log else ""
+        return ContainerLostError(f"{what}: the container is gone ({', '.join(parts)}){tail}", state)
+
+    async def remove(self) -> None:
+        """Kill and remove the container and its volumes; nothing happens when it is gone already."""
+        try:
+            await self.engine.call(lambda api: api.remove_container(self.id, v=True, force=True))
+        except Exception as error:
+            if status_code(error) not in (404, 409):
+                raise
+
+    async def _create(
+        self, command: Sequence[str], stdin: bool, cwd: str | None, env: Mapping[str, str], user: str | None
+    ) -> str:
+        make = partial(_exec_create, container=self.id, cmd=list(command), stdin=stdin)
+        pairs = [f"{key}={value}" for key, value in env.items()]
+        work = partial(make, workdir=cwd, environment=pairs, user=user or self.user)
+        try:
+            return await self.engine.call(work, repeatable=True)
+        except Exception as error:
+            if status_code(error) in (404, 409):
+                raise await self.lost("cannot run a command") from error
+            raise
+
+    async def _stream(self, exec_id: str, given: bytes | None, out: Collector, err: Collector) -> None:
+        async def running() -> bool:
+            return bool((await self._inspect(exec_id))["Running"])
+
+        try:
+            stream, first = await attach(self.engine, exec_id)
+        except ExecRefusedError as error:
+            if error.status in (404, 409):
+                raise await self.lost("cannot run a command") from error
+            err.add(str(error).encode())
+            return
+        try:
+            await pump(stream, first, given, Splitter(out, err), running)
+        finally:
+            await anyio.aclose_forcefully(stream)
+
+    async def _inspect(self, exec_id: str) -> dict[str, Any]:
+        try:
+            found: Any = await self.engine.call(lambda api: api.exec_inspect(exec_id), repeatable=True)
+        except Exception as error:
+            if status_code(error) == 404:
+                raise await self.lost("a command's result is lost") from error
+            raise
+        return dict(found)
+
+    async def _finished(self, exec_id: str, out: Collector, err: Collector) -> Finished:
+        """The result once the engine has noted the end of the command."""
+        record: dict[str, Any] = {}
+        for pause in _SETTLE:
+            await anyio.sleep(pause)
+            record = await self._inspect(exec_id)
+            if not record["Running"] and record["ExitCode"] is not None:
+                break
+        code = record.get("ExitCode")
+        if not record.get("Pid"):
+            return await self._not_started(out, err)
+        if code is None or (code > 128 and not out.seen and not err.seen):
+            state = await self.state()
+            if not state.get("Running"):
+                raise await self.lost("a command was cut off")
+        return Finished(-1 if code is None else int(code), out, err)
+
+    async def _not_started(self, out: Collector, err: Collector) -> Finished:
+        state = await self.state()
+        if not state.get("Running") or state.get("Paused"):
+            raise await self.lost("cannot run a command")
+        words = Collector(err.limit)
+        words.add(b" ".join((err.data() + out.data()).split()))
+        return Finished(126, Collector(0), words, started=False)
+
+    async def _kill(self, token: str, user: str | None) -> bool:
+        """Kill what belongs to a token, as its own user and then as root; whether all of it is gone."""
+        command = kill_command(token, alone=self._tokens <= {token})
+        own = user or self.user
+        dead = False
+        for who in ("0",) if own.split(":")[0] in ("", "0", "root") else (own, "0"):
+            dead = await self._kill_as(command, who)
+        return dead
+
+    async def _kill_as(self, command: Sequence[str], who: str) -> bool:
+        """A fork bomb keeps a new process from running, so after a while process 1 is asked to kill."""
+        for patience in (_KILL_SECONDS, 10 * _KILL_SECONDS):
+            try:
+                with anyio.fail_after(patience):
+                    return await self._kill_once(command, who)
+            except TimeoutError:
+                with anyio.move_on_after(_KILL_SECONDS):
+                    await self._signal(KILL_ALL_SIGNAL)
+            except (ContainerLostError, EngineGoneError):
+                return True
+        return False
+
+    async def _signal(self, name: str) -> None:
+        try:
+            await self.engine.call(lambda api: api.kill(self.id, signal=name))
+        except Exception as error:
+            if status_code(error) not in (404, 409):
+                raise
+
+    async def _kill_once(self, command: Sequence[str], user: str | None) -> bool:
+        exec_id = await self._create(command, False, "/", {}, user)
+        out, err = Collector(4096), Collector(4096)
+        await self._stream(exec_id, None, out, err)
+        return (await self._finished(exec_id, out, err)).code == 0
+
+    async def _log_tail(self) -> str:
+        try:
+            text: Any = await self.engine.call(lambda api: api.logs(self.id, tail=_LOG_LINES))
+        except Exception as error:
+            return f"(no log: {explanation(error)})"
+        return " | ".join(bytes(text).decode("utf-8", "replace").split("\n"))[-2000:].strip(" |")
+
+
+def _exec_create(api: Any, *, container: str, cmd: list[str], stdin: bool, **options: Any) -> str:
+    found = api.exec_create(container, cmd, stdin=stdin, stdout=True, stderr=True, **options)
+    return str(found["Id"])

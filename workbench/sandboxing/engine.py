@@ -1,0 +1,193 @@
+"""The engine, reached through the docker SDK: calls in worker threads, and what their failures mean."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+import anyio.to_thread
+
+from workbench.core.errors import InfrastructureError, MachineError
+from workbench.sandboxing.availability import address, engine_status, engine_url, unsupported
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+T = TypeVar("T")
+MAX_CALLS = 16
+"""Calls under way at once. A running command holds none: its stream is not a call."""
+_limiter: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("engine_calls")
+
+
+class EngineGoneError(InfrastructureError):
+    """The engine does not answer."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("infra:engine", detail)
+
+
+class RefusedError(Exception):
+    """The engine said that a build, pull or import failed; the text is the engine's."""
+
+
+class Engine:
+    """One Docker engine. Safe to share between threads and event loops.
+
+    Args:
+        url: ``unix://`` or ``tcp://`` address; found by `engine_url` where not given.
+        timeout: seconds a call may be silent.
+    """
+
+    def __init__(self, url: str | None = None, *, timeout: float = 60.0) -> None:
+        self.url = url or engine_url()
+        self.timeout = timeout
+        self._lock = threading.Lock()
+        self._api: APIClient | None = None
+
+    async def call(self, work: Callable[[APIClient], T], *, repeatable: bool = False) -> T:
+        """Run one blocking SDK call in a thread.
+
+        Args:
+            repeatable: asking twice does no harm, so a lost connection is tried once more.
+
+        Raises:
+            EngineGoneError: the engine does not answer.
+            docker.errors.APIError: it answered that it will not.
+        """
+        try:
+            limiter = _limiter.get()
+        except LookupError:
+            limiter = anyio.CapacityLimiter(MAX_CALLS)
+            _limiter.set(limiter)
+        return await anyio.to_thread.run_sync(self.blocking, work, repeatable, limiter=limiter)
+
+    def blocking(self, work: Callable[[APIClient], T], repeatable: bool = True) -> T:
+        """The same, in the calling thread."""
+        import docker.errors
+        import requests.exceptions
+
+        try:
+            return work(self.api())
+        except docker.errors.APIError:
+            raise
+        except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
+            if repeatable:
+                return self.blocking(work, repeatable=False)
+            raise EngineGoneError(f"the engine at {self.url} does not answer: {error}") from error
+
+    def api(self) -> APIClient:
+        """The SDK's client, made at first use.
+
+        Raises:
+            MachineError: the address cannot be used, or the engine is too old.
+        """
+        with self._lock:
+            if self._api is None:
+                refused = unsupported(self.url, os.environ)
+                if refused:
+                    raise MachineError(refused)
+                self._api = self._client()
+            return self._api
+
+    def _client(self) -> APIClient:
+        from docker import APIClient
+
+        client = APIClient(
+            base_url=self.url, version="auto", timeout=int(self.timeout), max_pool_size=2 * MAX_CALLS
+        )
+        status = engine_status({**os.environ, "DOCKER_HOST": self.url})
+        if not status.ok:
+            raise MachineError(status.reason)
+        return client
+
+    async def post(
+        self,
+        path: str,
+        params: Mapping[str, str | Sequence[str]],
+        each: Callable[[dict[str, Any]], None],
+        *,
+        content: AsyncIterable[bytes] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """A request that runs long (build, pull, import); `each` gets every event of the answer.
+
+        Not through the SDK, which would block a thread that nothing can stop: here a deadline or
+        Ctrl-C closes the connection, and the engine gives up the work.
+
+        Raises:
+            RefusedError: the engine said that it failed.
+            EngineGoneError: the engine broke off.
+        """
+        import httpx
+
+        where = address(self.url)
+        host = "docker" if isinstance(where, str) else f"{where[0]}:{where[1]}"
+        transport = httpx.AsyncHTTPTransport(uds=where if isinstance(where, str) else None)
+        base = f"http://{host}/v{self.api().api_version}"
+        options: Any = {"params": dict(params), "content": content, "headers": headers}
+        try:
+            async with (
+                httpx.AsyncClient(
+                    base_url=base, transport=transport, timeout=None, trust_env=False
+                ) as client,
+                client.stream("POST", path, **options) as answer,
+            ):
+                if answer.status_code != 200:
+                    raise RefusedError(_message(await answer.aread()))
+                async for line in answer.aiter_lines():
+                    event = json.loads(line) if line.strip() else {}
+                    if "error" in event:
+                        raise RefusedError(str(event["error"]))
+                    each(event)
+        except httpx.TransportError as error:
+            raise EngineGoneError(f"the engine at {self.url} broke off: {error!r}") from error
+
+    async def image(self, name: str) -> dict[str, Any] | None:
+        """The engine's record of a local image, ``None`` where there is none."""
+
+        def look(api: Any) -> dict[str, Any]:
+            return dict(api.inspect_image(name))
+
+        try:
+            return await self.call(look, repeatable=True)
+        except Exception as error:
+            if status_code(error) in (400, 404):
+                return None
+            raise
+
+    async def connect(self) -> anyio.abc.ByteStream:
+        """A raw connection, for a stream that the SDK cannot hand over without losing bytes."""
+        where = address(self.url)
+        try:
+            if isinstance(where, str):
+                return await anyio.connect_unix(where)
+            return await anyio.connect_tcp(*where)
+        except OSError as error:
+            raise EngineGoneError(f"the engine at {self.url} does not answer: {error}") from error
+
+
+def status_code(error: BaseException) -> int | None:
+    """The HTTP status of an engine's refusal, ``None`` for any other error."""
+    response: Any = getattr(error, "response", None)
+    return None if response is None else getattr(response, "status_code", None)
+
+
+def explanation(error: BaseException) -> str:
+    """What the engine said, in one line."""
+    text = getattr(error, "explanation", None) or str(error)
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    return " ".join(str(text).split())
+
+
+def _message(body: bytes) -> str:
+    try:
+        return str(json.loads(body)["message"])
+    except (ValueError, KeyError, TypeError):
+        return body.decode("utf-8", "replace")[:500]

@@ -1,0 +1,273 @@
+"""The containers of this process: images made before the first, each started, none left behind."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import secrets
+from collections.abc import Iterable
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from workbench.core.errors import InfrastructureError
+from workbench.sandboxing import labels
+from workbench.sandboxing.base import Bases
+from workbench.sandboxing.builder import BuildError, free_bytes
+from workbench.sandboxing.config import BuildPlan, DockerConfig
+from workbench.sandboxing.container import Container
+from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
+from workbench.sandboxing.images import BuildResult, build
+from workbench.sandboxing.kill import MAIN_PROCESS
+from workbench.sandboxing.limits import Limits, effective, host_config
+from workbench.sandboxing.network import NAME, ensure_network
+from workbench.sandboxing.progress import BuildDisplay
+
+logger = logging.getLogger(__name__)
+_LOW_WATER = 1 << 30
+
+
+class Started:
+    """A container that was started, and what is known of it.
+
+    Attributes:
+        image: the engine's record of its image.
+        limits: what it really gets.
+        build: how its image came about, ``None`` for an image by name.
+    """
+
+    def __init__(
+        self, container: Container, image: dict[str, Any], limits: Limits, build: BuildResult | None
+    ) -> None:
+        self.container = container
+        self.image = image
+        self.limits = limits
+        self.build = build
+
+
+class Fleet:
+    """All containers of one process on one engine."""
+
+    def __init__(self, engine: Engine | None = None) -> None:
+        self.engine = engine or Engine()
+        self.run = labels.token()
+        self.results: dict[str, BuildResult] = {}
+        self.running: dict[str, Container] = {}
+        self._wanted: dict[str, BuildPlan] = {}
+        self._bases = Bases(self.engine)
+        self._info: dict[str, Any] = {}
+        self._storage_refused = False
+        self._lock = anyio.Lock()
+
+    def expect(self, config: DockerConfig) -> None:
+        """Note that an image will be needed, to be built with the others by `prepare`."""
+        if config.build is not None:
+            self._wanted[config.build.tag] = config.build
+
+    async def prepare(self) -> None:
+        """Check the engine, sweep what dead runs left, and build all images expected so far.
+
+        Raises:
+            EngineGoneError, MachineError: no engine to work with.
+        """
+        async with self._lock:
+            if not self._info:
+                self._info = await self.engine.call(lambda api: dict(api.info()), repeatable=True)
+                await sweep(self.engine)
+                atexit.register(self._remove_at_exit)
+            await self._build()
+
+    async def start(self, config: DockerConfig) -> Started:
+        """A running container of a configuration.
+
+        Raises:
+            InfrastructureError: ``infra:build`` no image, ``infra:start`` it does not come up,
+                ``infra:engine`` no engine, ``task:unsupported`` what this provider cannot give.
+        """
+        if config.gpus:
+            raise InfrastructureError("task:unsupported", f"{config.gpus} GPU wanted; this sandbox has none")
+        self.expect(config)
+        await self.prepare()
+        self._check_disk()
+        image = await self._image(config)
+        limits = effective(config, self._info)
+        container = await self._create(config, image, limits)
+        try:
+            await self.engine.call(lambda api: api.start(container.id))
+            if image["Config"].get("Entrypoint") and not (await container.state()).get("Running"):
+                raise InfrastructureError("infra:start", str(await container.lost("its ENTRYPOINT ended")))
+        except BaseException as error:
+            with anyio.CancelScope(shield=True):
+                await self.remove([container])
+            if status_code(error) is not None:
+                raise InfrastructureError("infra:start", explanation(error)) from error
+            raise
+        return Started(container, image, limits, self.results.get(config.reference))
+
+    async def remove(self, containers: Iterable[Container]) -> None:
+        """Remove containers side by side; one that resists stays on the books and is logged."""
+        async with anyio.create_task_group() as tasks:
+            for container in containers:
+                tasks.start_soon(self._remove, container)
+
+    async def close(self, *, cleanup: bool) -> None:
+        """Remove every container that still runs; without `cleanup` say how to."""
+        left = list(self.running.values())
+        if cleanup:
+            await self.remove(left)
+        elif left:
+            self.running.clear()
+            ids = " ".join(container.id[:12] for container in left)
+            logger.warning(
+                "containers left running: %s; remove one with: inspect sandbox cleanup docker-sdk ID", ids
+            )
+
+    async def _build(self) -> None:
+        wanted, self._wanted = self._wanted, {}
+        missing = [plan for tag, plan in wanted.items() if not (tag in self.results and self.results[tag].ok)]
+        if missing:
+            with BuildDisplay() as display:
+                self.results |= await build(missing, engine=self.engine, watcher=display)
+
+    async def _image(self, config: DockerConfig) -> dict[str, Any]:
+        """The record of the image to start, by its content id."""
+        try:
+            if config.build is not None:
+                result = self.results[config.build.tag]
+                name = result.image_id
+                if name is None:
+                    raise BuildError(result.error)
+            else:
+                name = await self._bases.have(config.reference)
+        except BuildError as error:
+            raise InfrastructureError("infra:build", f"{config.reference}: {error.detail}") from None
+        found = await self.engine.image(name)
+        if found is None:
+            self.results.pop(config.reference, None)
+            raise InfrastructureError("infra:start", f"image {config.reference} was removed while this ran")
+        return found
+
+    async def _create(self, config: DockerConfig, image: dict[str, Any], limits: Limits) -> Container:
+        """A container that is not yet running; joined to our network only if it may use it now."""
+        reach = "public" in (config.network, config.network_verify)
+        if reach:
+            await ensure_network(self.engine)
+        options: dict[str, Any] = {
+            "image": image["Id"],
+            "command": list(MAIN_PROCESS),
+            "hostname": secrets.token_hex(6),
+            "user": _main_user(config, image),
+            "working_dir": config.workdir,
+            "environment": [f"{key}={value}" for key, value in config.env],
+            "labels": {
+                labels.RUN: self.run,
+                labels.TRIAL: labels.token(),
+                labels.OWNER: str(labels.Owner.current()),
+            },
+            "use_config_proxy": False,
+        }
+        network = NAME if reach else "none"
+        try:
+            made = await self._create_with(options, config, limits, network)
+        except Exception as error:
+            if status_code(error) is None:
+                raise
+            raise InfrastructureError("infra:start", explanation(error)) from error
+        container = Container(self.engine, made, config.user or image["Config"].get("User") or "")
+        self.running[made] = container
+        if reach and config.network == "none":
+            await self.engine.call(lambda api: api.disconnect_container_from_network(made, NAME))
+        return container
+
+    async def _create_with(
+        self, options: dict[str, Any], config: DockerConfig, limits: Limits, network: str
+    ) -> str:
+        """Create; a driver that refuses the storage limit is asked without it from then on."""
+
+        def make(api: Any) -> str:
+            host = host_config(config, limits, network, storage=not self._storage_refused)
+            return str(api.create_container(**options, host_config=host)["Id"])
+
+        try:
+            return await self.engine.call(make)
+        except Exception as error:
+            if "storage-opt" not in explanation(error) and "storage driver" not in explanation(error):
+                raise
+            self._storage_refused = True
+            return await self.engine.call(make)
+
+    async def _remove(self, container: Container) -> None:
+        try:
+            with anyio.fail_after(120):
+                await container.remove()
+            self.running.pop(container.id, None)
+        except Exception as error:
+            logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))
+
+    def _check_disk(self) -> None:
+        free = free_bytes(Path(str(self._info.get("DockerRootDir") or "/nonexistent")))
+        if free is not None and free < _LOW_WATER:
+            raise InfrastructureError("infra:start", f"only {free >> 20} MiB are free on the engine's disk")
+
+    def _remove_at_exit(self) -> None:
+        """The last resort when the event loop was torn down before its containers were removed."""
+        for id in list(self.running):
+            with contextlib.suppress(Exception):
+                self.engine.blocking(partial(_force_remove, id=id))
+
+
+def _main_user(config: DockerConfig, image: dict[str, Any]) -> str | None:
+    """Whom process 1 runs as: root, whoever commands run as.
+
+    So the user's ``kill -9 -1`` cannot reach it, and commands run as root have root's rights, which
+    no-new-privileges keeps them from gaining in a container of another user. An ENTRYPOINT of the
+    image keeps the image's user.
+    """
+    return config.user if image["Config"].get("Entrypoint") else "0:0"
+
+
+def _force_remove(api: Any, *, id: str) -> None:
+    api.remove_container(id, v=True, force=True)
+
+
+@lru_cache(maxsize=1)
+def shared_fleet() -> Fleet:
+    """The fleet of this process, on the engine that `engine_url` names at first use."""
+    return Fleet()
+
+
+async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:
+    """Remove our containers whose process is gone; strangers' containers are never touched.
+
+    Args:
+        only: remove the one container of ours with this id (or its beginning), used or not.
+
+    Returns:
+        (removed, left because somebody uses them).
+    """
+    filters = {"label": labels.RUN}
+    found: Any = await engine.call(lambda api: api.containers(all=True, filters=filters), repeatable=True)
+    if only is not None:
+        found = [record for record in found if len(only) >= 4 and str(record["Id"]).startswith(only)]
+    stale = [Container(engine, str(record["Id"])) for record in found if only or _over(record)]
+    async with anyio.create_task_group() as tasks:
+        for container in stale:
+            tasks.start_soon(_remove_quietly, container)
+    return len(stale), len(found) - len(stale)
+
+
+def _over(record: dict[str, Any]) -> bool:
+    owner = labels.Owner.parse((record.get("Labels") or {}).get(labels.OWNER, ""))
+    return owner is not None and owner.gone()
+
+
+async def _remove_quietly(container: Container) -> None:
+    try:
+        await container.remove()
+    except EngineGoneError:
+        raise
+    except Exception as error:
+        logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))

@@ -1,0 +1,82 @@
+"""Killing everything that one exec started, also what has left its process group and session.
+
+Every exec carries a random token in its environment, which children inherit. A second exec of
+the shell, builtins only so that it works where nothing can fork any more, walks ``/proc`` for
+the token and for children of what has it, stops what it finds until nothing new appears, and
+kills it, until two walks in a row find nothing. A daemon that dropped its environment
+(``env -i``) and its parents is known by its parent (process 1), by its age (not older than the
+exec) and by having no token of another exec. A container that is crowded, or in which something
+new keeps coming, holds a fork bomb, which only the kernel outruns: there the user's processes
+are all killed at once.
+"""
+
+from __future__ import annotations
+
+KILL_ALL_SIGNAL = "USR1"
+MAIN_PROCESS = (
+    "/bin/sh",
+    "-c",
+    f"trap 'kill -KILL -1' {KILL_ALL_SIGNAL}; while :; do command eval 'sleep 2147483647 & wait'; done",
+)
+"""Process 1 of every container. As process 1 it survives ``kill -9 -1``, which would end an init
+whose child it kills; it reaps what is orphaned; where a fork fails it tries again (``command
+eval`` keeps the shell from giving up); and asked by signal it kills everything but itself,
+which works even where no new process gets a turn."""
+
+TOKEN = "SANDBOX_EXEC"
+"""Name of the variable that carries the token."""
+
+SCRIPT = rf"""
+token=$1 alone=$2 oldest=
+crowded() {{ set -- /proc/[0-9]*; [ $# -gt 100 ]; }}
+crowded && kill -KILL -1
+stat() {{ # sets state, parent and born of a process
+  IFS= read -r line < /proc/$1/stat || return 1
+  set -- ${{line##*) }}
+  state=$1 parent=$2; shift 19; born=$1
+}} 2>/dev/null
+owner() {{ # sets whose: mine, other, nobody, unknown
+  whose=unknown
+  {{ whose=nobody
+    while IFS= read -r line || [ -n "$line" ]; do
+      case $line in *{TOKEN}="$token"*) whose=mine; return;; *{TOKEN}=*) whose=other; return;; esac
+    done
+  }} < /proc/$1/environ
+}} 2>/dev/null
+victim() {{
+  case $found in *" $parent "*) return 0;; esac
+  owner $1
+  case $whose in
+    mine) [ -n "$oldest" ] && [ "$oldest" -le "$born" ] || oldest=$born; return 0;;
+    other) return 1;;
+    unknown) [ $alone = 1 ] || return 1;;
+  esac
+  [ "$parent" = 1 ] && [ -n "$oldest" ] && [ "$born" -ge "$oldest" ]
+}}
+walk() {{ # stops what belongs to the exec; new=1 when something was found
+  new=0
+  for dir in /proc/[0-9]*; do
+    p=${{dir#/proc/}}
+    [ $p = 1 ] || [ $p = $$ ] && continue
+    case $found in *" $p "*) continue;; esac
+    stat $p || continue
+    [ $state = Z ] && continue
+    victim $p && kill -STOP $p 2>/dev/null && found="$found$p " new=1
+  done
+}}
+empty=0 rounds=0
+while [ $empty -lt 2 ] && [ $rounds -lt 60 ]; do
+  rounds=$((rounds+1))
+  if [ $rounds -gt 5 ] || crowded; then kill -KILL -1; fi
+  found=' ' new=1
+  while [ $new = 1 ]; do walk; done
+  if [ "$found" = ' ' ]; then empty=$((empty+1)); else empty=0; kill -KILL $found 2>/dev/null; fi
+done
+[ $empty = 2 ]
+"""
+"""POSIX shell, builtins only. Arguments: the token; 1 when no other exec runs in the container, else 0."""
+
+
+def kill_command(token: str, *, alone: bool) -> list[str]:
+    """The exec that kills what the exec with this token started; fails when something keeps coming."""
+    return ["/bin/sh", "-c", SCRIPT, "sh", token, "1" if alone else "0"]

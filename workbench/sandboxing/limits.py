@@ -1,0 +1,112 @@
+"""The limits and rights of a container, and which of them this engine will not enforce."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.sandboxing.config import DockerConfig
+
+CAPABILITIES = (
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "NET_BIND_SERVICE",
+    "SETGID",
+    "SETUID",
+    "SYS_CHROOT",
+)
+"""What root keeps: installing packages (apt, pip), switching users (su, sshd), low ports.
+
+Of Docker's default set NET_RAW (forged packets), MKNOD (devices), SETPCAP and SETFCAP (rights for
+others) are taken away. Packages that try to set file capabilities fall back or go without.
+"""
+_OPEN_FILES = 16384
+"""More than most engines may hand on is refused when the container starts."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a container really gets.
+
+    Attributes:
+        cpus: processors; `memory` in bytes, swap included.
+        notes: where this is less than asked for, or will not be enforced; for people.
+    """
+
+    cpus: float
+    memory: int
+    pids: int
+    notes: tuple[str, ...] = ()
+
+
+def effective(config: DockerConfig, info: Mapping[str, Any]) -> Limits:
+    """The limits of a configuration on an engine, by the engine's own record of itself."""
+    notes = []
+    cpus, memory = config.cpus, config.memory_mb << 20
+    has_cpus, has_memory = info.get("NCPU") or cpus, info.get("MemTotal") or memory
+    if cpus > has_cpus:
+        notes.append(f"cpus: {cpus:g} wanted, {has_cpus} here")
+        cpus = float(has_cpus)
+    if memory > has_memory:
+        notes.append(f"memory: {memory >> 20} MiB wanted, {has_memory >> 20} MiB here")
+        memory = int(has_memory)
+    if config.storage_mb is not None and not may_limit_storage(info):
+        notes.append(f"storage: {config.storage_mb} MiB wanted, not enforced by this storage driver")
+    return Limits(cpus, memory, config.pids, (*notes, *unenforced(info)))
+
+
+def unenforced(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """Limits that the engine says its kernel does not offer."""
+    offered = {
+        "memory": info.get("MemoryLimit", True),
+        "swap": info.get("SwapLimit", True),
+        "pids": info.get("PidsLimit", True),
+        "cpus": info.get("CpuCfsQuota", True) or info.get("CPUCfsQuota", True),
+    }
+    return tuple(f"{name}: not enforced by this kernel" for name, has in offered.items() if not has)
+
+
+def may_limit_storage(info: Mapping[str, Any]) -> bool:
+    """Whether the storage driver can bound a container's changed files (xfs needs ``pquota`` too)."""
+    driver = info.get("Driver")
+    backing = {str(pair[0]): str(pair[1]) for pair in info.get("DriverStatus") or () if len(pair) == 2}
+    return driver in ("btrfs", "zfs") or (driver == "overlay2" and backing.get("Backing Filesystem") == "xfs")
+
+
+def host_config(config: DockerConfig, limits: Limits, network: str, *, storage: bool) -> dict[str, Any]:
+    """The engine's ``HostConfig`` for a container of this configuration.
+
+    Nothing of the host is mounted; rights are cut to `CAPABILITIES`, and no process can gain more
+    by a setuid file.
+
+    Args:
+        network: name of the network it is made on.
+        storage: whether to ask for the storage limit; some drivers refuse the request.
+    """
+    wanted: dict[str, Any] = {
+        "NetworkMode": network,
+        "NanoCpus": int(limits.cpus * 1e9),
+        "Memory": limits.memory,
+        "MemorySwap": limits.memory,
+        "PidsLimit": limits.pids,
+        "ShmSize": config.shm_mb << 20,
+        "CapDrop": ["ALL"],
+        "CapAdd": list(CAPABILITIES),
+        "SecurityOpt": ["no-new-privileges:true"],
+        "IpcMode": "private",
+        "Ulimits": [
+            {"Name": "nofile", "Soft": _OPEN_FILES, "Hard": _OPEN_FILES},
+            {"Name": "core", "Soft": 0, "Hard": 0},
+        ],
+        "LogConfig": {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "1"}},
+        "RestartPolicy": {"Name": "no"},
+        "Tmpfs": {path: f"size={size}m,exec" for path, size in config.tmpfs},
+    }
+    if storage and config.storage_mb is not None:
+        wanted["StorageOpt"] = {"size": f"{config.storage_mb}m"}
+    return wanted

@@ -1,0 +1,61 @@
+"""The one network of all containers that may reach the outside; they cannot reach each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.sandboxing import labels
+from workbench.sandboxing.config import Network
+from workbench.sandboxing.engine import Engine, status_code
+
+NAME = "skill-workbench"
+_OPTIONS = {"com.docker.network.bridge.enable_icc": "false"}
+
+
+async def ensure_network(engine: Engine) -> str:
+    """The id of our network, made where it is not there. One for all runs, so that pools never run dry."""
+    found = await _find(engine)
+    if found is None:
+        try:
+            made: Any = await engine.call(
+                lambda api: api.create_network(
+                    NAME,
+                    driver="bridge",
+                    options=_OPTIONS,
+                    labels={labels.RUN: "shared"},
+                    check_duplicate=True,
+                )
+            )
+            return str(made["Id"])
+        except Exception as error:
+            if status_code(error) != 409:
+                raise
+            found = await _find(engine)
+    return str(found)
+
+
+async def join(engine: Engine, container: str, network: Network) -> None:
+    """Connect a running container to the outside, or cut it off; nothing happens when it is so already."""
+    found = await _find(engine) if network == "none" else await ensure_network(engine)
+    if found is None:
+        return
+    try:
+        if network == "public":
+            await engine.call(lambda api: api.connect_container_to_network(container, found))
+        else:
+            await engine.call(lambda api: api.disconnect_container_from_network(container, found))
+    except Exception as error:
+        if not _already(error):
+            raise
+
+
+async def _find(engine: Engine) -> str | None:
+    filters = {"name": NAME, "label": labels.RUN}
+    found: Any = await engine.call(lambda api: api.networks(filters=filters), repeatable=True)
+    return next((str(network["Id"]) for network in found if network["Name"] == NAME), None)
+
+
+def _already(error: Exception) -> bool:
+    """Whether the engine only says that nothing is left to do."""
+    text = str(error)
+    return status_code(error) in (403, 404, 500) and ("already exists" in text or "is not connected" in text)

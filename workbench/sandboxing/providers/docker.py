@@ -1,0 +1,365 @@
+"""The ``docker-sdk`` sandbox of Inspect: containers through the docker SDK, nothing but an engine needed.
+
+One image serves all conditions of a task and is built before the first sample. A container has
+no network unless told, few rights, hard limits, and nothing of the host. A command that fails is
+a result; a container or an engine that fails is an error and is never shown as a result.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import anyio
+from inspect_ai.util import (
+    ExecResult,
+    OutputLimitExceededError,
+    SandboxConnection,
+    SandboxEnvironment,
+    SandboxEnvironmentConfigType,
+    SandboxEnvironmentLimits,
+)
+from inspect_ai.util._sandbox.environment import SandboxUnavailableError
+from pydantic import BaseModel
+from typing_extensions import override
+
+from workbench.core.content import load_content
+from workbench.core.errors import MachineError, UsageError
+from workbench.sandboxing import archive, files, network
+from workbench.sandboxing.attach import Collector
+from workbench.sandboxing.config import DockerConfig, Network
+from workbench.sandboxing.container import ContainerLostError
+from workbench.sandboxing.engine import Engine, EngineGoneError
+from workbench.sandboxing.fleet import Fleet, Started, shared_fleet, sweep
+from workbench.sandboxing.images import plan
+from workbench.sandboxing.transfer import Tree
+
+_NOTE_BYTES = 256
+_OOM_COUNTERS = (
+    "for file in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do "
+    '[ -r $file ] && while read -r key value; do [ "$key" = oom_kill ] && echo "$value"; done < $file; done'
+)
+
+
+class SandboxLostError(SandboxUnavailableError):
+    """The container or the engine is gone; no result of the command is known.
+
+    Attributes:
+        cause: ``infra:sandbox_lost`` or ``infra:engine``, see `errors.POLICY`.
+        out_of_memory: whether the engine says that the container ran out of memory.
+    """
+
+    def __init__(self, cause: str, detail: str, *, out_of_memory: bool = False) -> None:
+        self.cause = cause
+        self.out_of_memory = out_of_memory
+        super().__init__(f"[{cause}] {detail}")
+
+
+class DockerSandbox(SandboxEnvironment):
+    """One container.
+
+    Attributes:
+        started: the container, its image and its real limits.
+        workdir: what relative paths are relative to.
+        incidents: e.g. ``out_of_memory``; they do not make a result invalid.
+    """
+
+    def __init__(self, started: Started, config: DockerConfig) -> None:
+        super().__init__()
+        self.started = started
+        self.config = config
+        self.container = started.container
+        self.workdir = config.workdir or started.image["Config"].get("WorkingDir") or "/"
+        self.incidents: list[str] = []
+        self._memory_kills = 0
+        self._owners: dict[str | None, tuple[int, int]] = {}
+
+    @override
+    async def exec(
+        self,
+        cmd: list[str],
+        input: str | bytes | None = None,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        user: str | None = None,
+        timeout: int | None = None,
+        timeout_retry: bool = True,
+        concurrency: bool = True,
+    ) -> ExecResult[str]:
+        """Run a command, see `SandboxEnvironment.exec`.
+
+        A command that times out is killed with all its processes and never run again, whatever
+        `timeout_retry` says; how many run at once is bounded by the engine's calls, so
+        `concurrency` has nothing to do. Output above the limit keeps its head and its tail.
+        """
+        limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
+        with _Losses():
+            done = await self.container.run(
+                cmd,
+                given=input.encode("utf-8") if isinstance(input, str) else input,
+                cwd=posixpath.join(self.workdir, cwd or ""),
+                env=env,
+                user=user,
+                timeout=timeout,
+                limit=max(limit - _NOTE_BYTES, 2),
+            )
+        out, err = text_of(done.out, limit), text_of(done.err, limit)
+        if not done.started:
+            return _not_started(err)
+        if done.code == 137:
+            err += await self._memory_note()
+        return ExecResult(done.code == 0, done.code, out, err)
+
+    @override
+    async def write_file(self, file: str, contents: str | bytes) -> None:
+        data = contents.encode("utf-8") if isinstance(contents, str) else contents
+        path = files.absolute(file, self.workdir)
+        with _Losses():
+            await files.write(self.container, path, data, shown=file, user=None)
+
+    @overload
+    async def read_file(self, file: str, text: Literal[True] = True) -> str: ...
+
+    @overload
+    async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
+
+    @override
+    async def read_file(self, file: str, text: bool = True) -> str | bytes:
+        limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
+        path = files.absolute(file, self.workdir)
+        with _Losses():
+            data = await files.read(self.container, path, shown=file, user=None, limit=limit)
+        if len(data) > limit:
+            raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR, None)
+        return data.decode("utf-8") if text else data
+
+    async def put_files(self, files: Tree, *, user: str | None = None) -> None:
+        """Write files at absolute paths in one transfer, owned by `user`; missing folders are made.
+
+        Existing files are replaced whatever their mode.
+
+        Raises:
+            SandboxLostError: the container is gone.
+            InfrastructureError: ``infra:transfer``.
+        """
+        with _Losses():
+            await archive.put(self.container, files, await self._owner(user))
+
+    async def get_files(self, path: str, *, limit: int = 64 << 20) -> dict[str, tuple[bytes, bool]]:
+        """Regular files at or below a path, relative to it, read without any program of the container.
+
+        Raises:
+            FileNotFoundError: no such path.
+            OutputLimitExceededError: more than `limit` bytes.
+        """
+        with _Losses():
+            return await archive.get(self.container, files.absolute(path, self.workdir), limit)
+
+    async def set_network(self, mode: Network) -> None:
+        """Connect the running container to the outside, or cut it off again.
+
+        Raises:
+            UsageError: the configuration allows ``none`` only.
+        """
+        if mode == "public" and "public" not in (self.config.network, self.config.network_verify):
+            raise UsageError("set_network('public'): the sandbox's network and network_verify are 'none'")
+        with _Losses():
+            await network.join(self.container.engine, self.container.id, mode)
+
+    async def alive(self) -> bool:
+        """Whether a random word comes back from the container. Ask before believing a failure."""
+        return await self.container.alive()
+
+    @override
+    async def connection(self, *, user: str | None = None) -> SandboxConnection:
+        if not (await self.container.state()).get("Running"):
+            raise ConnectionError(f"container {self.container.id[:12]} is not running")
+        shell = "command -v bash > /dev/null && exec bash -l; exec sh -l"
+        who = ["--user", user] if user else []
+        command = ["docker", "exec", "-it", *who, self.container.id[:12], "sh", "-c", shell]
+        attach: Sequence[Any] = ["remote-containers.attachToRunningContainer", self.container.id[:12]]
+        return SandboxConnection(
+            type="docker-sdk",
+            command=shlex.join(command),
+            vscode_command=None if user else list(attach),
+            container=self.container.id[:12],
+        )
+
+    @override
+    def default_polling_interval(self) -> float:
+        return 0.2
+
+    @override
+    @classmethod
+    def default_concurrency(cls) -> int | None:
+        """Twice the processors: an agent mostly waits for its model."""
+        return 2 * max(
+            2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+        )
+
+    @override
+    @classmethod
+    def config_files(cls) -> list[str]:
+        return ["Dockerfile"]
+
+    @override
+    @classmethod
+    def config_deserialize(cls, config: dict[str, Any]) -> BaseModel:
+        return DockerConfig.model_validate(config)
+
+    @override
+    @classmethod
+    async def task_init_environment(
+        cls, config: SandboxEnvironmentConfigType | None, metadata: dict[str, str]
+    ) -> dict[str, str]:
+        """Called for every selected sample before `task_init`: the time to learn which images are needed."""
+        cls.fleet().expect(resolve(config))
+        return {}
+
+    @override
+    @classmethod
+    async def task_init(cls, task_name: str, config: SandboxEnvironmentConfigType | None) -> None:
+        """Build all expected images. A failing one excludes its own samples only."""
+        from inspect_ai._util.error import PrerequisiteError
+
+        cls.fleet().expect(resolve(config))
+        try:
+            await cls.fleet().prepare()
+        except (EngineGoneError, MachineError) as error:
+            raise PrerequisiteError(getattr(error, "detail", str(error))) from None
+
+    @override
+    @classmethod
+    async def sample_init(
+        cls, task_name: str, config: SandboxEnvironmentConfigType | None, metadata: dict[str, str]
+    ) -> dict[str, SandboxEnvironment]:
+        wanted = resolve(config)
+        return {"default": cls(await cls.fleet().start(wanted), wanted)}
+
+    @override
+    @classmethod
+    async def sample_cleanup(
+        cls,
+        task_name: str,
+        config: SandboxEnvironmentConfigType | None,
+        environments: dict[str, SandboxEnvironment],
+        interrupted: bool,
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            await cls.fleet().remove(
+                [each.as_type(DockerSandbox).container for each in environments.values()]
+            )
+
+    @override
+    @classmethod
+    async def task_cleanup(
+        cls, task_name: str, config: SandboxEnvironmentConfigType | None, cleanup: bool
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            await cls.fleet().close(cleanup=cleanup)
+
+    @override
+    @classmethod
+    async def cli_cleanup(cls, id: str | None) -> None:
+        await _clean(Engine(), id)
+
+    @classmethod
+    def fleet(cls) -> Fleet:
+        """Where containers are started; a subclass may have one of its own."""
+        return shared_fleet()
+
+    async def _owner(self, user: str | None) -> tuple[int, int]:
+        """uid and gid of a user, by the container's own books."""
+        if user not in self._owners:
+            self._owners[user] = await archive.owner(self.container, user)
+        return self._owners[user]
+
+    async def _memory_note(self) -> str:
+        """A line for standard error when a kill was the memory limit's doing, by the kernel's counters."""
+        with _Losses():
+            done = await self.container.run(["/bin/sh", "-c", _OOM_COUNTERS], cwd="/", user="0")
+        counts = [int(line) for line in done.out.data().split() if line.isdigit()]
+        if not counts or max(counts) <= self._memory_kills:
+            return ""
+        self._memory_kills = max(counts)
+        self.incidents.append("out_of_memory")
+        return f"\n[killed: the memory limit of {self.started.limits.memory >> 20} MiB was reached]\n"
+
+
+def resolve(config: SandboxEnvironmentConfigType | None) -> DockerConfig:
+    """A configuration from what Inspect hands over: a model, a YAML file, a Dockerfile or its folder.
+
+    Raises:
+        UsageError: something else, or nothing.
+    """
+    if isinstance(config, DockerConfig):
+        return config
+    if isinstance(config, str):
+        path = Path(config)
+        if path.suffix in (".yaml", ".yml"):
+            return load_content(path, DockerConfig)
+        if path.is_dir():
+            return DockerConfig(build=plan(path, empty=()))
+        return DockerConfig(build=plan(path.parent, dockerfile=path.name, empty=()))
+    found = "nothing" if config is None else type(config).__name__
+    raise UsageError(f"sandbox docker-sdk: found {found}; give a Dockerfile, a YAML file or a DockerConfig")
+
+
+def text_of(sink: Collector, limit: int) -> str:
+    """Output as text of at most `limit` bytes; what was left out is counted where it was."""
+    head, left_out, tail = sink.parts
+    text = head.decode("utf-8", "replace")
+    if left_out:
+        text += f"\n[... {left_out} bytes of output left out ...]\n" + tail.decode("utf-8", "replace")
+    data = text.encode("utf-8")
+    if len(data) <= limit:
+        return text
+    cut = f"\n[... {len(data) - limit} bytes of output left out ...]\n"
+    half = max((limit - len(cut)) // 2, 0)
+    return data[:half].decode("utf-8", "ignore") + cut + data[len(data) - half :].decode("utf-8", "ignore")
+
+
+def _not_started(said: str) -> ExecResult[str]:
+    """The result of a command that the engine could not start, as a shell would report it."""
+    if "permission denied" in said:
+        raise PermissionError(said)
+    missing = "executable file not found" in said or "no such file or directory" in said
+    code = 127 if missing and "chdir to cwd" not in said else 126
+    return ExecResult(False, code, "", said + "\n")
+
+
+class _Losses:
+    """Turns a lost container or engine into the error that Inspect knows."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ContainerLostError):
+            raise SandboxLostError(
+                "infra:sandbox_lost", str(error), out_of_memory=error.out_of_memory
+            ) from error
+        if isinstance(error, EngineGoneError):
+            raise SandboxLostError(error.cause, error.detail) from error
+
+
+async def _clean(engine: Engine, id: str | None) -> None:
+    """``inspect sandbox cleanup docker-sdk [ID]``."""
+    from workbench.core.terminal import console
+
+    out = console()
+    if id is None:
+        removed, used = await sweep(engine)
+        out.print(f"removed {removed} containers of runs that are over")
+        if used:
+            out.print(
+                f"left {used} of runs that go on; remove one with: inspect sandbox cleanup docker-sdk ID"
+            )
+        return
+    if await sweep(engine, only=id) == (0, 0):
+        raise UsageError(f"no container of this workbench has the id {id}")
+    out.print(f"removed {id}")

@@ -1,0 +1,90 @@
+"""The paired difference between two arms that ran the same tasks.
+
+The unit of analysis is the task: trials are averaged within it, tasks are what varies. Which
+interval to report was chosen by simulation (12 to 87 tasks, 1 to 10 trials, success 5 to 95 %,
+within-task correlation 0 to 1): the clustered score interval covered at least 94.5 % everywhere,
+while the t interval fell to 83 %, the percentile bootstrap to 81 % and BCa to 65 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.stats.contrast import Joint
+from workbench.stats.interval import LEVEL, Interval
+from workbench.stats.permutation import sign_flip
+from workbench.stats.proportion import TaskRewards, task_means
+from workbench.stats.quantiles import two_sided
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """First arm minus second, in [-1, 1].
+
+    Attributes:
+        interval: clustered score interval (`contrast.Joint`), ``None`` with one task.
+        standard_error: closed form, clustered by task; ``None`` with one task.
+        p_value: `permutation.sign_flip`.
+        tasks: number of tasks compared.
+        better, worse: tasks on which the first arm's mean is higher, lower.
+    """
+
+    estimate: float
+    interval: Interval | None
+    standard_error: float | None
+    p_value: float
+    tasks: int
+    better: int
+    worse: int
+
+
+def difference(
+    first: TaskRewards, second: TaskRewards, rng: np.random.Generator | int, level: float = LEVEL
+) -> Difference:
+    """Compare two arms; `first[i]` and `second[i]` are the rewards of task i, each in [0, 1].
+
+    Raises:
+        ValueError: no tasks, different tasks, a task without trials, or a reward outside [0, 1].
+    """
+    values = task_differences(first, second)
+    alone = len(values) < 2
+    interval = None if alone else Joint.of([first, second], level).contrast([1, -1])[1]
+    return Difference(
+        estimate=math.fsum(values) / len(values),
+        interval=interval,
+        standard_error=None if alone else clustered_error(values),
+        p_value=sign_flip(values, rng),
+        tasks=len(values),
+        better=sum(value > 1e-12 for value in values),
+        worse=sum(value < -1e-12 for value in values),
+    )
+
+
+def task_differences(first: TaskRewards, second: TaskRewards) -> list[float]:
+    """Difference of mean rewards, per task."""
+    if len(first) != len(second):
+        raise ValueError("paired arms need the same tasks")
+    return [a - b for a, b in zip(task_means(first), task_means(second), strict=True)]
+
+
+def clustered_error(values: Sequence[float]) -> float:
+    """Standard error of a mean over tasks: sample deviation / sqrt(tasks); at least two values.
+
+    For equal numbers of trials it equals the cluster-robust error of the trial-level mean with
+    the G / (G - 1) correction.
+    """
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
+
+
+def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
+    """Mean of task-level values plus and minus Student's t times the clustered error."""
+    mean = math.fsum(values) / len(values)
+    reach = two_sided(level, len(values) - 1) * clustered_error(values)
+    return Interval(mean - reach, mean + reach, level)

@@ -1,0 +1,109 @@
+"""Intervals for one rate: independent trials, and trials clustered within tasks.
+
+Success rates here are often near 0 or 1 on few tasks, where the mean plus or minus two standard
+errors covers far too rarely (and has no width at all when every task agrees). All intervals
+are therefore score or exact intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.stats.interval import LEVEL, Interval
+from workbench.stats.quantiles import beta_quantile, two_sided
+
+TaskRewards = Sequence[Sequence[float]]
+"""One entry per task: the rewards of its trials, each in [0, 1], at least one per task."""
+
+
+def wilson(successes: float, trials: float, level: float = LEVEL, df: float | None = None) -> Interval:
+    """Wilson's score interval for `successes` of `trials` > 0 (Wilson 1927; Brown et al. 2001).
+
+    Both may be fractional (effective sample sizes). With `df`, Student's t takes the normal
+    deviate's place.
+    """
+    _check(successes, trials)
+    z = two_sided(level, df)
+    rate = successes / trials
+    centre = rate + z * z / (2 * trials)
+    reach = z * math.sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return Interval(max((centre - reach) / scale, 0.0), min((centre + reach) / scale, 1.0), level)
+
+
+def clopper_pearson(successes: float, trials: float, level: float = LEVEL) -> Interval:
+    """The exact (conservative) interval for `successes` of `trials` > 0 independent trials."""
+    _check(successes, trials)
+    tail = (1 - level) / 2
+    low = beta_quantile(tail, successes, trials - successes + 1) if successes > 0 else 0.0
+    high = beta_quantile(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
+    return Interval(low, high, level)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The mean over tasks of each task's mean reward.
+
+    Attributes:
+        interval: ``None`` with fewer than two tasks: one task says nothing about others.
+        effective: number of independent trials that would be as informative.
+    """
+
+    mean: float
+    interval: Interval | None
+    tasks: int
+    trials: int
+    effective: float
+
+
+def clustered_rate(tasks: TaskRewards, level: float = LEVEL) -> Rate:
+    """Success over tasks, the unit of analysis being the task.
+
+    Wilson's interval on the effective number of trials p(1-p)/SE^2 (Korn & Graubard 1998), SE
+    being the standard error over task means, with Student's t on (tasks - 1) degrees of freedom.
+    Identical trials of a task count once; where all tasks agree, each counts once.
+
+    Raises:
+        ValueError: no task, a task without trials, or a reward outside [0, 1].
+    """
+    return rate_of(task_means(tasks), sum(len(task) for task in tasks), level)
+
+
+def rate_of(values: Sequence[float], trials: int, level: float = LEVEL) -> Rate:
+    """`clustered_rate` of task-level values in [0, 1] that rest on `trials` trials in all."""
+    count = len(values)
+    mean = math.fsum(values) / count
+    effective = effective_trials(values, trials)
+    interval = wilson(mean * effective, effective, level, df=count - 1) if count > 1 else None
+    return Rate(mean, interval, count, trials, effective)
+
+
+def task_means(tasks: TaskRewards) -> list[float]:
+    """Mean reward of every task.
+
+    Raises:
+        ValueError: no task, a task without trials, or a reward outside [0, 1].
+    """
+    if not tasks or not all(len(task) for task in tasks):
+        raise ValueError("every task needs at least one trial, and there must be a task")
+    if not all(0 <= reward <= 1 for task in tasks for reward in task):
+        raise ValueError("rewards must be in [0, 1]")
+    return [math.fsum(task) / len(task) for task in tasks]
+
+
+def effective_trials(means: Sequence[float], trials: int) -> float:
+    """p(1-p)/SE^2 of task means, at most `trials`; the number of tasks where p is 0 or 1."""
+    count = len(means)
+    mean = math.fsum(means) / count
+    spread = mean * (1 - mean)
+    if count < 2 or spread <= 1e-12:
+        return float(count)
+    variance = math.fsum((value - mean) ** 2 for value in means) / (count - 1) / count
+    return float(trials) if variance * trials <= spread else spread / variance
+
+
+def _check(successes: float, trials: float) -> None:
+    if not (trials > 0 and -1e-9 <= successes <= trials + 1e-9):
+        raise ValueError(f"{successes} successes of {trials} trials")

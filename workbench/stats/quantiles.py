@@ -1,0 +1,48 @@
+"""Distribution functions, by scipy. The only module that imports it, and only when called."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+
+def normal_quantile(probability: float) -> float:
+    """The standard normal deviate below which `probability` in (0, 1) of the mass lies."""
+    return NormalDist().inv_cdf(probability)
+
+
+def normal_cdf(deviate: float) -> float:
+    """Mass of the standard normal distribution below `deviate`."""
+    return NormalDist().cdf(deviate)
+
+
+def t_quantile(probability: float, df: float) -> float:
+    """Quantile of Student's t with `df` > 0 degrees of freedom."""
+    from scipy import special  # type: ignore[import-untyped]
+
+    return float(special.stdtrit(df, probability))
+
+
+def beta_quantile(probability: float, a: float, b: float) -> float:
+    """Quantile of the beta distribution with `a`, `b` > 0; in [0, 1]."""
+    from scipy import special
+
+    return float(special.betaincinv(a, b, probability))
+
+
+def noncentral_t_cdf(value: float, df: float, noncentrality: float) -> float:
+    """Mass of the noncentral t distribution below `value`."""
+    from scipy import special
+
+    return float(special.nctdtr(df, noncentrality, value))
+
+
+def two_sided(level: float, df: float | None = None) -> float:
+    """The deviate that leaves (1 - level) / 2 in each tail: normal, or Student's t with `df`.
+
+    Raises:
+        ValueError: `level` is not in (0, 1).
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be in (0, 1), not {level}")
+    probability = (1 + level) / 2
+    return normal_quantile(probability) if df is None else t_quantile(probability, df)
