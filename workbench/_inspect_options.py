@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 TARGET = "inspect_ai._cli.eval"
+_PREFIX = "workbench/"
 SECTION = "Workbench Options (tasks named workbench/...)"
 
 OPTIONS: dict[str, tuple[str, str]] = {
@@ -110,6 +111,7 @@ def _with_task_args(callback: Any) -> Any:
     def wrapped(*args: Any, **params: Any) -> Any:
         ctx = click.get_current_context()
         ours: dict[str, str] = ctx.meta.get(__name__, {})
+        _refuse_unknown_suites(ctx, params.get("tasks") or ())
         _refuse_contradictions(ctx, ours, params.get("t") or ())
         params["t"] = (*(params.get("t") or ()), *(f"{name}={value}" for name, value in ours.items()))
         if _is_default(ctx, "log_dir") and _all_workbench(params.get("tasks") or ()):
@@ -117,6 +119,19 @@ def _with_task_args(callback: Any) -> Any:
         return callback(*args, **params)
 
     return wrapped
+
+
+def _refuse_unknown_suites(ctx: Any, tasks: Sequence[str]) -> None:
+    """Inspect says only that it found no tasks; name the nearest suite."""
+    import click
+
+    from workbench.core.errors import suggestion
+    from workbench.core.workspace import find_workspace
+
+    known = [_PREFIX + name for name in find_workspace().names("tasks")]
+    for task in tasks:
+        if task.startswith(_PREFIX) and task not in known:
+            raise click.UsageError(f"unknown suite '{task}'{suggestion(task, known)}", ctx)
 
 
 def _refuse_contradictions(ctx: Any, ours: dict[str, str], given: Sequence[str]) -> None:
@@ -138,14 +153,14 @@ def _is_default(ctx: Any, name: str) -> bool:
 
 
 def _all_workbench(tasks: Sequence[str]) -> bool:
-    return bool(tasks) and all(task.startswith("workbench/") for task in tasks)
+    return bool(tasks) and all(task.startswith(_PREFIX) for task in tasks)
 
 
 def _log_dir(is_set: bool, params: dict[str, Any]) -> str:
     """A new folder for an eval; for an eval-set one that the same command finds again."""
     from workbench.evaluation.runs import run_folder, set_folder
 
-    names = [task.removeprefix("workbench/") for task in params["tasks"]]
+    names = [task.removeprefix(_PREFIX) for task in params["tasks"]]
     if not is_set:
         return str(run_folder(names))
     keys = ("tasks", "t", "s", "m", "model", "model_spec", "solver", "sandbox")

@@ -14,7 +14,8 @@ _TEXT = [
     "Given a task description, retrieve the most relevant skill document. The answer is yes or no.",
     "Extract tables from PDF files, draw charts, parse CSV data, check a schema and clean the result.",
 ]
-_SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>", "yes", "no"]
+_SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>"]
+_ANSWERS = ["yes", "no"]
 
 
 def require_dense() -> None:
@@ -38,19 +39,19 @@ def save_encoder(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def save_reranker(folder: Path, seed: int = 0) -> Path:
-    """A causal language model whose tokeniser has the tokens ``yes`` and ``no``."""
+def save_reranker(folder: Path, seed: int = 0, answers: bool = True) -> Path:
+    """A causal language model; with `answers` its tokeniser has the tokens ``yes`` and ``no``."""
     import torch
     from transformers import Qwen3ForCausalLM
 
-    config, tokenizer = _parts(ends=False)
+    config, tokenizer = _parts(ends=False, answers=answers)
     torch.manual_seed(seed)
     Qwen3ForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
-def _parts(ends: bool) -> tuple[object, object]:
+def _parts(ends: bool, answers: bool = True) -> tuple[object, object]:
     from tokenizers import Tokenizer
     from tokenizers.decoders import ByteLevel as ByteLevelDecoder
     from tokenizers.models import BPE
@@ -62,10 +63,13 @@ def _parts(ends: bool) -> tuple[object, object]:
     raw = Tokenizer(BPE())
     raw.pre_tokenizer = ByteLevel(add_prefix_space=False)
     raw.decoder = ByteLevelDecoder()
-    alphabet = ByteLevel.alphabet()
-    raw.train_from_iterator(
-        _TEXT, BpeTrainer(vocab_size=400, initial_alphabet=alphabet, special_tokens=_SPECIAL)
+    trainer = BpeTrainer(
+        vocab_size=400 if answers else 0,  # 0: single bytes only
+        initial_alphabet=ByteLevel.alphabet(),
+        special_tokens=_SPECIAL + _ANSWERS if answers else _SPECIAL,
+        show_progress=False,
     )
+    raw.train_from_iterator(_TEXT, trainer)
     if ends:
         raw.post_processor = TemplateProcessing(
             single="$A <|endoftext|>", special_tokens=[("<|endoftext|>", raw.token_to_id("<|endoftext|>"))]

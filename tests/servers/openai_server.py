@@ -217,6 +217,7 @@ class OpenAIServer:
 
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 512  # many trials connect at once
     owner: OpenAIServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -83,7 +83,8 @@ def info(pool: str, as_json: bool, data: Path | None) -> None:
     if as_json:
         click.echo(json.dumps(facts, indent=2))
         return
-    rows = {key.replace("_", " "): _shown(value) for key, value in facts.items() if key != "counts"}
+    hidden = ("counts", *(() if facts["links"] else ("links",)))
+    rows = {key.replace("_", " "): _shown(value) for key, value in facts.items() if key not in hidden}
     console().print(_table(rows))
 
 
@@ -205,6 +206,7 @@ def _facts(pool: Pool) -> dict[str, object]:
         "skills_with_a_repeated_name": sum(number for _, number in names),
         "skills_with_a_byte_equal_copy": sum(number for _, number in copies),
         "path": str(pool.path),
+        "links": list(header.links),
         "counts": header.counts.model_dump(),
     }
 

@@ -18,6 +18,7 @@ else; a cause that is not in the table is a bug in the harness and never a valid
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -126,6 +127,8 @@ POLICY: dict[str, Policy] = {
     "config:router": Policy(retry=False, scored=False, stops_run=True),
     "api": Policy(retry=True, scored=False),
     "task:unsupported": Policy(retry=False, scored=False),
+    "task:environment": Policy(retry=False, scored=False),
+    "task:setup": Policy(retry=False, scored=False),
     "verifier_error:missing": Policy(retry=False, scored=False),
     "verifier_error:garbage": Policy(retry=False, scored=False),
     "verifier_error:conflict": Policy(retry=False, scored=False),
@@ -144,18 +147,25 @@ def policy(cause: str) -> Policy:
     return POLICY.get(cause, POLICY["harness_bug"])
 
 
-_TAGGED = re.compile(r"\[([a-z_]+(?::[a-z_]+)?)\] (.*)", re.DOTALL)
+_REPR = re.compile(r"\w+\((?P<text>(['\"]).*\2),?\)", re.DOTALL)
+_CAUSE = re.compile(r"\[(?P<cause>[a-z_]+(?::[a-z_]+)?)\] ?(?P<detail>.*)", re.DOTALL)
 
 
 def read_fault(message: str) -> tuple[str, str]:
-    """Cause and detail of an error message from a log; one that is not ours is a ``harness_bug``.
+    """(cause, detail) of an error as a log holds it: our message, or the repr of its exception.
 
-    Logs hold an exception's text or its ``repr``; both are understood.
+    An error that does not name a cause of `POLICY` is a ``harness_bug``.
     """
-    for match in _TAGGED.finditer(message):
-        if match[1] in POLICY:
-            return match[1], match[2].removesuffix("')").removesuffix('")')
-    return "harness_bug", message
+    text = message
+    if wrapped := _REPR.fullmatch(message):
+        try:
+            text = str(ast.literal_eval(wrapped["text"]))
+        except (SyntaxError, ValueError):
+            text = message
+    found = _CAUSE.fullmatch(text)
+    if found is None or found["cause"] not in POLICY:
+        return "harness_bug", message
+    return found["cause"], found["detail"]
 
 
 def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:

@@ -85,6 +85,7 @@ class Exposure(_Part):
         shown: ids in the catalogue text that was sent; `not_shown` were cut by its budget.
         catalogue_digest: sha256 of the text sent, ``None`` when nothing was sent.
         loads: uses seen, in order.
+        blind: the agent is shown nothing by design and its uses say nothing (reference solution).
     """
 
     disclosure: str
@@ -94,6 +95,7 @@ class Exposure(_Part):
     not_shown: tuple[str, ...] = ()
     catalogue_digest: str | None = None
     loads: tuple[Load, ...] = ()
+    blind: bool = False
 
 
 class TestCase(_Part):
@@ -140,7 +142,15 @@ class Spend(_Part):
 
 
 class TrialRecord(_Part):
-    """Everything about one trial: (suite, task, arm, model, epoch)."""
+    """Everything about one trial: (suite, task, arm, model, epoch).
+
+    Attributes:
+        agent: name of the agent that ran.
+        seed: of stochastic routers.
+        sandbox, image: provider, and the digest of the image the trial ran in.
+        task_digest: of the task's own files, so that two runs are only pooled over the same tasks.
+        group: the task's tags, for slices.
+    """
 
     schema_version: int = SCHEMA_VERSION
     suite: str
@@ -153,6 +163,7 @@ class TrialRecord(_Part):
     seed: int
     sandbox: str
     image: str | None = None
+    task_digest: str | None = None
     group: dict[str, str] = {}
     route: RouteInfo
     exposure: Exposure

@@ -8,11 +8,11 @@ CONTENT ROOT                  (the workspace first, then what ships with the pac
 WORKSPACE
   results/<run>/              logs and reports of one run
 CACHE                         $SKILL_WORKBENCH_CACHE, else the user's cache folder
-  pools/<fingerprint>.pool    built pools
-  indexes/<fingerprint>/      built indexes
-  data/<suite>/<revision>/    fetched benchmarks
-  models/                     fetched weights
-  images/                     what is known of built images
+  pools/<name>-<key>.pool     built pools, with .rejects.jsonl and .lock beside them
+  downloads/<sha256>/         fetched files of pools
+  indexes/<fingerprint>/      built indexes and encoded vectors
+  data/<suite>/<commit>/      fetched benchmarks
+  images/                     output of image builds
 """
 
 from __future__ import annotations

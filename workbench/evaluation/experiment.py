@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from workbench import __version__
@@ -57,6 +58,11 @@ class Experiment:
         moved = (replace(s, folder=f"{s.folder}-2") if s.folder.casefold() in taken else s for s in others)
         return {**unique_folders(moved), **own}
 
+    @cached_property
+    def task_digests(self) -> dict[str, str]:
+        """Task id -> digest of what decides its outcome."""
+        return {task.id: task_digest(task) for task in self.suite.tasks}
+
     @property
     def version(self) -> str:
         """Digest of all that changes an answer and is not a passed argument, so that a changed
@@ -65,7 +71,7 @@ class Experiment:
             "code": __version__,
             "pool": self.routes.pool.fingerprint,
             "routers": {name: router.fingerprint for name, router in self.routes.routers.items()},
-            "tasks": {task.id: task_digest(task) for task in self.suite.tasks},
+            "tasks": self.task_digests,
             "arguments": self.arguments.model_dump(mode="json", exclude={"data"}),
             "sandbox": "local" if self.local else "docker-sdk",
         }

@@ -11,8 +11,8 @@ from inspect_ai.util import SandboxEnvironment, sandbox, store_as
 from inspect_ai.util._sandbox.registry import registry_find_sandboxenv
 
 from workbench.benchmarks.task import BenchmarkTask
-from workbench.core.errors import InfrastructureError, TrialError, UsageError
-from workbench.core.record import Exposure
+from workbench.core.errors import InfrastructureError, TrialError, UsageError, WorkbenchError
+from workbench.core.record import Exposure, RouteInfo
 from workbench.core.types import Arm
 from workbench.evaluation import trials
 from workbench.evaluation.dataset import LOCAL, PROVIDER
@@ -56,7 +56,10 @@ def prepare(experiment: Experiment) -> Solver:
     def build() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             del generate
-            await _prepare(experiment, state)
+            try:
+                await _prepare(experiment, state)
+            except WorkbenchError as error:
+                raise as_trial_error(error, "task:setup") from error
             return state
 
         return solve
@@ -70,7 +73,7 @@ async def _prepare(experiment: Experiment, state: TaskState) -> None:
     arm, task_id = arm_of(state), str(state.metadata["task"])
     task = experiment.suite.task(task_id)
     record = store_as(TrialState)
-    record.route = await asyncio.to_thread(experiment.routes.route, arm, task_id)
+    record.route = await asyncio.to_thread(_route, experiment, arm, task_id)
     if task.unsupported is not None:
         raise TrialError("task:unsupported", task.unsupported)
     environment = sandbox()
@@ -86,6 +89,18 @@ async def _prepare(experiment: Experiment, state: TaskState) -> None:
     record.places = list(layout.skills)
     record.sandbox, record.image = provider_of(environment), getattr(environment, "image", None)
     record.setup_seconds = time.monotonic() - started
+
+
+def _route(experiment: Experiment, arm: Arm, task_id: str) -> RouteInfo:
+    try:
+        return experiment.routes.route(arm, task_id)
+    except WorkbenchError as error:
+        raise as_trial_error(error, "config:router") from error
+
+
+def as_trial_error(error: WorkbenchError, cause: str) -> TrialError:
+    """A failure with its cause: its own where it has one, else `cause`."""
+    return error if isinstance(error, TrialError) else TrialError(cause, str(error))
 
 
 async def _stage(experiment: Experiment, task: BenchmarkTask, environment: SandboxEnvironment) -> Layout:

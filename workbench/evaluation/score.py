@@ -147,9 +147,10 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
         seed=arguments.seed,
         sandbox=record.sandbox,
         image=record.image,
+        task_digest=experiment.task_digests[task_id],
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
         route=record.route or experiment.routes.route(arm, task_id),
-        exposure=exposure.model_copy(update={"loads": _loads(record, exposure)}),
+        exposure=exposure.model_copy(update={"loads": _loads(record, exposure), "blind": record.blind}),
         outcome=outcome,
         spend=_spend(record, verify_seconds),
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from inspect_ai.util import ExecResult, SandboxEnvironment
 
 from workbench.benchmarks.task import BenchmarkTask
-from workbench.core.errors import InfrastructureError, UsageError, VerifierError
+from workbench.core.errors import InfrastructureError, TrialError, VerifierError
 from workbench.core.record import TestCase
 from workbench.evaluation.layout import Layout
 from workbench.evaluation.reward import MAX_JSON, MAX_TEXT, read_reward, read_tests
@@ -122,7 +122,7 @@ def resolve_env(env: Mapping[str, str], where: str, host: Mapping[str, str] | No
     """``${NAME}`` and ``${NAME:-default}`` replaced from the host's environment, as Harbor does.
 
     Raises:
-        UsageError: a variable without default is not set on the host.
+        TrialError: ``task:environment``, a variable without default is not set on the host.
     """
     values = os.environ if host is None else host
 
@@ -131,7 +131,7 @@ def resolve_env(env: Mapping[str, str], where: str, host: Mapping[str, str] | No
         if values.get(name):
             return values[name]
         if default is None:
-            raise UsageError(f"{where}: ${{{name}}} is not set; export {name}=...")
+            raise TrialError("task:environment", f"{where}: ${{{name}}} is not set; export {name}=...")
         return default
 
     return {key: _VARIABLE.sub(replace, value) for key, value in env.items()}

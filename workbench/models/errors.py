@@ -39,11 +39,11 @@ _REFUSED = re.compile(
 _NO_CREDIT = re.compile(r"insufficient_quota|insufficient credits|credit balance is too low", re.IGNORECASE)
 _NO_KEY = re.compile(r"missing (credentials|.{0,40}api key)|api_key client option", re.IGNORECASE)
 _NO_MODEL = re.compile(
-    r"model_not_found|model .{0,80}(not found|does not exist)|(unknown|invalid|no such) model"
+    r"model_not_found|\bmodel:?\s+\S+\s+(is |was )?(not found|does not exist)|(unknown|invalid|no such) model"
     r"|not a valid model|provider not provided",
     re.IGNORECASE,
 )
-_WRAPPING = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\b\s*[:-]\s*)+")
+_WRAPPING = re.compile(r"^(?:(?:litellm\.)?(?:\w+(?:Error|Exception)|Timeout)\b\s*[:-]?\s*)+")
 _ADVICE = re.compile(r"\.? Handle with `litellm\.\w+`\.?\s*$")
 _SHOWN = 500
 
@@ -175,9 +175,10 @@ def _failed_call(error: Exception, model: str, status: int | None, said: str, at
 def _status(error: Exception) -> int | None:
     """The HTTP status of the server, ``None`` where no readable answer of one is behind the error."""
     status = getattr(error, "status_code", None)
-    if not isinstance(status, int) or any(isinstance(each, json.JSONDecodeError) for each in _chain(error)):
-        return None
-    return None if status == 500 and not _headers(error) else status
+    if not isinstance(status, int) or 400 <= status < 500:
+        return status if isinstance(status, int) else None
+    unreadable = any(isinstance(each, json.JSONDecodeError) for each in _chain(error))
+    return None if unreadable or (status == 500 and not _headers(error)) else status
 
 
 def _line_broke(error: Exception) -> bool:

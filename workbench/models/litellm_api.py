@@ -11,6 +11,7 @@ import time
 from typing import Any
 from weakref import WeakSet
 
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatMessage,
     GenerateConfig,
@@ -27,18 +28,25 @@ from inspect_ai.model import (
     set_model_info,
 )
 from inspect_ai.model._model import record_and_check_model_usage
-from inspect_ai.model._model_info import _get_custom_model_info, _get_model_info_direct
+from inspect_ai.model._model_info import (
+    MODEL_INFO_LOOKUP_API_KEY,
+    _get_custom_model_info,
+    _get_model_info_direct,
+)
 from inspect_ai.tool import ToolChoice, ToolInfo
 from pydantic import JsonValue
+from rich.markup import escape
 from tenacity.wait import wait_base
 
 from workbench.core.digest import digest_text, short
+from workbench.core.errors import UsageError
+from workbench.core.terminal import safe
 from workbench.models.errors import ConfigurationError, RetryableError, explain
 from workbench.models.history import call_ids
 from workbench.models.library import close_clients, load_litellm
 from workbench.models.prices import Listing, cost_usd, listing
 from workbench.models.replies import clean, to_output, to_usage
-from workbench.models.requests import not_sent, to_messages, to_parameters, to_tools
+from workbench.models.requests import DROPPABLE, not_sent, to_messages, to_parameters, to_tools
 from workbench.models.retries import Limits, RetryWait, limit_call
 from workbench.models.settings import read_settings
 from workbench.models.streams import gather, watched
@@ -59,7 +67,7 @@ class LiteLLMAPI(ModelAPI):
         model_args: what ``-M`` gave; see `settings.Settings`, everything else goes to LiteLLM.
 
     Raises:
-        UsageError: a model argument is wrong.
+        PrerequisiteError: a model argument is wrong (Inspect shows its one line, no traceback).
     """
 
     def __init__(
@@ -70,12 +78,15 @@ class LiteLLMAPI(ModelAPI):
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 (Inspect's own signature)
         **model_args: Any,
     ) -> None:
-        self.settings, self.passed_on = read_settings(model_args)
+        try:
+            self.settings, self.passed_on = read_settings(model_args)
+        except UsageError as error:
+            raise PrerequisiteError(escape(safe(str(error)))) from None
         base_url = base_url or self.passed_on.pop("api_base", None)
         provider = model_name.partition("/")[0]
         super().__init__(model_name, base_url, api_key, [f"{provider.upper()}_API_KEY"], config)
         self._noted: set[str] = set()
-        self._price_known_to_inspect = False
+        self._introduced = False
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -169,8 +180,7 @@ class LiteLLMAPI(ModelAPI):
         if self.settings.drop_params:
             litellm = load_litellm()
             known = set(litellm.get_supported_openai_params(self.model_name) or ())
-            optional = request.keys() - {"model", "messages", "extra_headers", "extra_body", "top_k"}
-            left["settings_dropped"] = sorted(optional - known)
+            left["settings_dropped"] = sorted((request.keys() & DROPPABLE) - known)
             if left["settings_dropped"]:
                 self._note(f"{self.model_name}: dropped by LiteLLM: {', '.join(left['settings_dropped'])}")
         return left
@@ -223,9 +233,10 @@ class LiteLLMAPI(ModelAPI):
         Inspect asks for it when it is about to look up what it knows about the model, so that
         is when it is told: price (a cost limit is refused without) and context window.
         """
-        if not self._price_known_to_inspect and self.qualified_model_name is not None:
-            self._price_known_to_inspect = True
-            self._introduce(self.qualified_model_name)
+        name, only_looked_up = self.qualified_model_name, self.initial_api_key == MODEL_INFO_LOOKUP_API_KEY
+        if name is not None and not only_looked_up and not self._introduced:
+            self._introduced = True
+            self._introduce(name)
         return self.model_name
 
     def _listing(self) -> Listing | None:

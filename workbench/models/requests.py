@@ -39,7 +39,25 @@ _SENT_AS = {
     "extra_headers": "extra_headers",
     "extra_body": "extra_body",
 }
-_SENT_OTHERWISE = {"logit_bias", "parallel_tool_calls", "reasoning_tokens", "response_schema"}
+_SENT_OTHERWISE = {"cache_prompt", "logit_bias", "parallel_tool_calls", "reasoning_tokens", "response_schema"}
+_ALWAYS_TAKEN = {"extra_body", "extra_headers", "top_k"}
+DROPPABLE = frozenset(
+    {
+        *_SENT_AS.values(),
+        "logit_bias",
+        "parallel_tool_calls",
+        "response_format",
+        "thinking",
+        "tools",
+        "tool_choice",
+    }
+    - _ALWAYS_TAKEN
+)
+"""What LiteLLM leaves out, where that is allowed, for a provider that does not take it."""
+
+_CACHED_UP_TO = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
+"""Marks for a provider that caches a prompt only where it is told to (Anthropic)."""
+
 _NEVER_SENT = {
     "adaptive_connections",
     "attempt_timeout",
@@ -104,6 +122,8 @@ def to_parameters(config: GenerateConfig, has_tools: bool) -> dict[str, Any]:
         sent["thinking"] = {"type": "enabled", "budget_tokens": config.reasoning_tokens}
     if config.response_schema is not None:
         sent["response_format"] = _response_format(config.response_schema)
+    if config.cache_prompt is True:
+        sent["cache_control_injection_points"] = _CACHED_UP_TO
     return sent
 
 

@@ -49,7 +49,7 @@ def arm_summary(cell: Cell, level: float) -> ArmSummary:
         funnel={stage: stages[stage] for stage in FUNNEL},
         exclusions=tuple(_exclusions(cell.facts)),
         load_precision=_loading(cell, level, _precision, "nothing was loaded"),
-        load_recall=_loading(cell, level, _recall, "no gold skills"),
+        load_recall=_loading(cell, level, _recall, "loads could not be observed"),
         spending=_spending(cell.facts),
         passes=_passes(tasks, level),
         tasks=tasks,
@@ -113,7 +113,9 @@ def _precision(fact: Fact) -> float | None:
 
 
 def _recall(fact: Fact) -> float | None:
-    return len(fact.loaded & fact.gold) / len(fact.gold) if fact.gold else None
+    if fact.loaded is None or not fact.gold:
+        return None
+    return len(fact.loaded & fact.gold) / len(fact.gold)
 
 
 def _loading(cell: Cell, level: float, share: Callable[[Fact], float | None], reason: str) -> Estimate:

@@ -36,7 +36,7 @@ STAGE_STYLES: Mapping[FunnelStage, str] = {
     "not_in_pool": "bright_black",
     "not_routed": "red",
     "not_shown": "magenta",
-    "not_loaded": "blue",
+    "not_loaded": "bright_blue",
     "failed": "yellow",
     "passed": "green",
 }

@@ -15,7 +15,8 @@ Variant = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True)
 class Fact:
-    """One trial. `agent` and `variant` are ``None`` until `settle` fills them in."""
+    """One trial. `agent` and `variant` are ``None`` until `_settle` fills them in; `loaded` is ``None``
+    where loads could not be observed."""
 
     suite: str
     model: str
@@ -33,7 +34,7 @@ class Fact:
     agent: str | None = None
     variant: Variant | None = None
     gold: frozenset[str] = frozenset()
-    loaded: frozenset[str] = frozenset()
+    loaded: frozenset[str] | None = None
     spend: Spend | None = None
     sandbox: str | None = None
 
@@ -116,7 +117,15 @@ def _add_record(fact: Fact, record: TrialRecord) -> None:
         fact.funnel = record.outcome.funnel
         fact.agent = record.agent
         fact.gold = frozenset(record.route.gold)
-        fact.loaded = frozenset(load.id for load in record.exposure.loads)
+        fact.loaded = _loaded(record.exposure)
+
+
+def _loaded(exposure: Exposure) -> frozenset[str] | None:
+    """Ids that were loaded; unknown for an agent that is told of no skills by design, such as the
+    reference solution, which uses them without loading."""
+    if exposure.blind:
+        return None
+    return frozenset(load.id for load in exposure.loads)
 
 
 def _route(route: RouteInfo) -> Route:

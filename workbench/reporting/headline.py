@@ -131,7 +131,7 @@ def _unshared(arms: Sequence[ArmSummary]) -> list[str]:
     """Tasks left out of an arm's comparisons."""
     found = []
     for arm in arms:
-        left_out = [c.missing for c in (arm.vs_none, arm.vs_gold) if c is not None]
+        left_out = [c.missing for c in (arm.vs_none, arm.vs_gold) if c is not None and c.difference.tasks]
         if names := sorted(set().union(*left_out)):
             listed = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
             found.append(f"{arm_name(arm.arm)} is compared without {plural(len(names), 'task')}: {listed}")

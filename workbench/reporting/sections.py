@@ -40,7 +40,7 @@ from workbench.reporting.wording import (
     signed,
 )
 
-_STYLES: dict[ConditionName, str] = {"none": "bright_black", "gold": "yellow", "routed": "cyan"}
+_STYLES: dict[ConditionName, str] = {"none": "default", "gold": "yellow", "routed": "cyan"}
 _STAGE_NAMES: dict[FunnelStage, str] = {
     "not_in_pool": "not in\npool",
     "not_routed": "not\nrouted",
@@ -157,16 +157,16 @@ def spending(block: Block, width: int) -> RenderableType:
 
 
 def exclusions(block: Block) -> RenderableType | None:
-    """The most frequent causes, each with one trial to look at."""
-    found = [(arm, exclusion) for arm in block.arms for exclusion in arm.exclusions]
-    if not found:
+    """The most frequent causes with one trial each to look at."""
+    causes: dict[str, list[tuple[ArmSummary, Exclusion]]] = {}
+    for arm in block.arms:
+        for exclusion in arm.exclusions:
+            causes.setdefault(exclusion.cause, []).append((arm, exclusion))
+    if not causes:
         return None
-    found.sort(key=lambda pair: (-pair[1].count, pair[1].cause, pair[0].arm))
-    parts: list[RenderableType] = []
-    for arm, exclusion in found[:_CAUSES]:
-        parts.extend(_exclusion(arm, exclusion))
-    if len(found) > _CAUSES:
-        rest = sum(exclusion.count for _, exclusion in found[_CAUSES:])
+    ordered = sorted(causes.values(), key=lambda found: (-_trials(found), found[0][1].cause))
+    parts = [line for found in ordered[:_CAUSES] for line in _cause(found)]
+    if rest := sum(_trials(found) for found in ordered[_CAUSES:]):
         parts.append(
             Text(f"and {plural(rest, 'trial')} for other causes (--format json has all)", style="dim")
         )
@@ -206,7 +206,7 @@ def unreadable(summary: Summary) -> Iterator[RenderableType]:
 
 def notes(summary: Summary, glyphs: Glyphs) -> RenderableType:
     """How the numbers were made, and which files they come from."""
-    families = [comparison.family for comparison in _all_comparisons(summary)]
+    families = [found.family for found in _all_comparisons(summary) if found.difference.tasks]
     lines = ["The task is the unit: trials are averaged within it, intervals are clustered score intervals."]
     if families:
         corrected = f", after Holm's correction for {max(families)} routers" if max(families) > 1 else ""
@@ -237,14 +237,13 @@ def _success(arm: ArmSummary, partial: bool) -> list[Text]:
 
 def _comparisons(arm: ArmSummary) -> Iterator[list[Text]]:
     for comparison, base in ((arm.vs_none, "none"), (arm.vs_gold, "gold")):
-        if comparison is not None:
-            tasks = comparison.difference.tasks
+        if comparison is not None and (tasks := comparison.difference.tasks):
             yield [
                 Text.assemble(_name(arm), (f" - {base}", "dim")),
                 Text(signed(comparison.difference.value), style=_tone(comparison)),
                 Text(interval(comparison.difference)),
                 Text(p_value(comparison.p_adjusted)),
-                Text(f"{comparison.better}/{comparison.worse} of {tasks}" if tasks else "-"),
+                Text(f"{comparison.better}/{comparison.worse} of {tasks}"),
                 Text(_closed(arm) if base == "none" else ""),
                 Text(rate(comparison.detectable)),
             ]
@@ -307,13 +306,17 @@ def _bar(found: Estimate, width: int, glyphs: Glyphs, style: str) -> Text:
     return interval_bar(found.value, low, high, width, glyphs, style)
 
 
-def _exclusion(arm: ArmSummary, exclusion: Exclusion) -> Iterator[RenderableType]:
-    detail = safe(" ".join(exclusion.detail.split()), 160)
-    yield Text.assemble(
-        (f"{exclusion.count} ", "bold"), (safe(exclusion.cause), "red"), f" in {safe(arm_name(arm.arm))}"
-    )
-    yield Text(f"  e.g. {safe(exclusion.example)} trial {exclusion.epoch}: {detail or 'no detail'}")
-    yield Text(f"  {safe(exclusion.log)}", style="dim")
+def _trials(found: list[tuple[ArmSummary, Exclusion]]) -> int:
+    return sum(exclusion.count for _, exclusion in found)
+
+
+def _cause(found: list[tuple[ArmSummary, Exclusion]]) -> Iterator[Text]:
+    example = found[0][1]
+    detail = safe(" ".join(example.detail.split()), 160)
+    arms = ", ".join(f"{safe(arm_name(arm.arm))} {exclusion.count}" for arm, exclusion in found)
+    yield Text.assemble((f"{_trials(found)} ", "bold"), (safe(example.cause), "red"), f": {arms}")
+    yield Text(f"  e.g. {safe(example.example)} trial {example.epoch}: {detail or 'no detail'}")
+    yield Text(f"  {safe(example.log)}", style="dim", overflow="fold")
 
 
 def _unrouted(summary: Summary) -> Iterator[RenderableType]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
-from workbench.core.errors import POLICY
+from workbench.core.errors import POLICY, read_fault
 from workbench.core.record import RouteInfo, TrialRecord
 from workbench.core.types import CONDITIONS, Arm
 from workbench.reporting.logfile import Header, LoggedSample
 
 Status = Literal["scored", "excluded", "pending"]
 
-_REPR = re.compile(r"\w+\((?P<text>(['\"]).*\2),?\)", re.DOTALL)
-_CAUSE = re.compile(r"\[(?P<cause>[a-z_]+(?::[a-z_]+)?)\] ?(?P<detail>.*)", re.DOTALL)
 _DETAIL = 500
+_NOT_RUN = frozenset(("cancelled", "stopped"))
+"""Causes of trials that a resumed run will run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +122,8 @@ def trial_of(plan: Plan, sample: LoggedSample) -> Trial:
     if sample.record is None and sample.error is None:
         return plan.pending(sample_id, sample.epoch, "ended without a score")
     trial = _recorded(plan, sample) if sample.record is not None else _errored(plan, sample)
-    if trial.status == "excluded" and (trial.cause == "cancelled" or _interrupted(sample)):
-        return plan.pending(sample_id, sample.epoch, "interrupted")
+    if trial.status == "excluded" and (trial.cause in _NOT_RUN or _interrupted(sample)):
+        return plan.pending(sample_id, sample.epoch, trial.detail)
     return trial
 
 
@@ -143,26 +141,9 @@ def split_id(sample_id: str) -> tuple[str, Arm]:
     raise ValueError(f"sample id '{sample_id}' is not <task>@<arm>")
 
 
-def fault_of(message: str) -> tuple[str, str]:
-    """(cause, detail) of an error as the log holds it: our message, or the repr of its exception.
-
-    An error that does not name a cause of `errors.POLICY` is a ``harness_bug``.
-    """
-    text = message
-    if wrapped := _REPR.fullmatch(message):
-        try:
-            text = str(ast.literal_eval(wrapped["text"]))
-        except (SyntaxError, ValueError):
-            text = message
-    found = _CAUSE.fullmatch(text)
-    if found is None or found["cause"] not in POLICY:
-        return "harness_bug", message
-    return found["cause"], found["detail"]
-
-
 def _errored(plan: Plan, sample: LoggedSample) -> Trial:
     message = "" if sample.error is None else sample.error.message
-    return plan.excluded(str(sample.id), sample.epoch, fault_of(message), _route(sample))
+    return plan.excluded(str(sample.id), sample.epoch, read_fault(message), _route(sample))
 
 
 def _interrupted(sample: LoggedSample) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from workbench.routing.weights import ModelChoice, Weights, require
+from workbench.routing.weights import ModelChoice, Weights, loading, require
 
 if TYPE_CHECKING:
     import torch
@@ -40,8 +40,9 @@ class Encoder:
 
         logging.disable_progress_bar()
         dtype, self._device = placement(choice)
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(weights.folder)
-        self._model: Any = AutoModel.from_pretrained(weights.folder, dtype=dtype, use_safetensors=True)
+        with loading(choice, weights):
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(weights.folder)
+            self._model: Any = AutoModel.from_pretrained(weights.folder, dtype=dtype, use_safetensors=True)
         self._model.to(self._device).eval()
         self._pooling = pooling
         self._max_tokens = choice.max_tokens

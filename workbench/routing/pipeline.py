@@ -51,8 +51,8 @@ class Pipeline:
         return digest_json(indexes) if len(indexes) > 1 else next(iter(indexes), None)
 
     def prepare(self) -> None:
-        """Do the long work of every stage."""
-        for step in self.steps:
+        """Do the long work of every stage; over an empty pool there is none."""
+        for step in self.steps if len(self._pool) else ():
             step.stage.prepare()
 
     def run(

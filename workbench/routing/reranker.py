@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench.core.errors import UsageError
 from workbench.routing.encoder import placement
-from workbench.routing.weights import ModelChoice, Weights, require
+from workbench.routing.weights import ModelChoice, Weights, loading, require
 
 _SYSTEM = (
     "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the "
@@ -31,10 +31,11 @@ class Reranker:
 
         logging.disable_progress_bar()
         dtype, self._device = placement(choice)
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(weights.folder)
-        self._model: Any = AutoModelForCausalLM.from_pretrained(
-            weights.folder, dtype=dtype, use_safetensors=True
-        )
+        with loading(choice, weights):
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(weights.folder)
+            self._model: Any = AutoModelForCausalLM.from_pretrained(
+                weights.folder, dtype=dtype, use_safetensors=True
+            )
         self._model.to(self._device).eval()
         self._instruction = instruction
         self._before = self._tokens(_SYSTEM, special=False)

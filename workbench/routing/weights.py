@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import file_digest
@@ -15,6 +16,7 @@ from pydantic import Field as Option
 from workbench.core.content import Content
 from workbench.core.digest import digest_json
 from workbench.core.errors import MissingDataError
+from workbench.core.terminal import safe
 
 MODELS_VARIABLE = "SKILL_WORKBENCH_MODELS"
 _FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
@@ -86,6 +88,23 @@ def require() -> None:
                 f"this router runs a model, but {package} is not installed; "
                 "type: pip install 'skill-workbench[dense]'"
             )
+
+
+@contextmanager
+def loading(choice: ModelChoice, weights: Weights) -> Iterator[None]:
+    """Turn whatever the loading of weights raises into one error that names them.
+
+    Raises:
+        MissingDataError: they cannot be loaded.
+    """
+    try:
+        yield
+    except Exception as error:  # the libraries raise all kinds, plain Exception among them
+        reason = str(error).strip().split("\n")[0][:200]
+        raise MissingDataError(
+            f"the weights of '{choice.model}' in {weights.folder} cannot be loaded: "
+            f"{safe(reason) or type(error).__name__}; fetch them again"
+        ) from error
 
 
 def _from_hub(choice: ModelChoice) -> Weights:

@@ -70,7 +70,8 @@ def engine_status(environ: Mapping[str, str] | None = None, timeout: float = 3.0
 
 def unsupported(url: str, environ: Mapping[str, str]) -> str:
     """Why this kind of address cannot be used; empty when it can."""
-    if environ.get("DOCKER_TLS_VERIFY") or urlsplit(url).scheme not in ("unix", "tcp", "http"):
+    scheme = urlsplit(url).scheme
+    if scheme not in ("unix", "tcp", "http") or (environ.get("DOCKER_TLS_VERIFY") and scheme != "unix"):
         return (
             f"DOCKER_HOST={url}: only unix:// and plain tcp:// are supported; "
             "forward the socket with: ssh -NL /tmp/docker.sock:/var/run/docker.sock HOST, "

@@ -11,9 +11,8 @@ from workbench.sandboxing.builder import BuildError
 from workbench.sandboxing.debian import DEBIAN_PYTHON, build_debian_python
 from workbench.sandboxing.engine import Engine, RefusedError
 
-_FIRST_WORD = 8.0
-"""Seconds a registry has for its first answer."""
 _SILENCE = 120.0
+"""Seconds a registry that has answered may then be silent."""
 
 
 class Bases:
@@ -21,11 +20,15 @@ class Bases:
 
     Args:
         said: called with what is going on, for people.
+        patience: seconds a registry has for its first answer; one that used them up is not asked again.
     """
 
-    def __init__(self, engine: Engine, said: Callable[[str], None] = lambda line: None) -> None:
+    def __init__(
+        self, engine: Engine, said: Callable[[str], None] = lambda line: None, *, patience: float = 8.0
+    ) -> None:
         self._engine = engine
         self._said = said
+        self._patience = patience
         self._locks: dict[str, anyio.Lock] = {}
         self._failed: dict[str, str] = {}
         self._dead_registries: dict[str, str] = {}
@@ -66,7 +69,7 @@ class Bases:
         if known is None:
             try:
                 self._said(f"pulling {name}")
-                await _pull(self._engine, name, registry)
+                await _pull(self._engine, name, registry, self._patience)
                 return
             except _SilentError as error:
                 known = self._dead_registries[registry] = str(error)
@@ -79,7 +82,7 @@ class _SilentError(Exception):
     """A registry did not answer in time."""
 
 
-async def _pull(engine: Engine, name: str, registry: str) -> None:
+async def _pull(engine: Engine, name: str, registry: str, patience: float) -> None:
     """Pull one image, giving up early on a registry that says nothing."""
     at, _, digest = name.partition("@")
     image, colon, tag = at.rpartition(":")
@@ -87,7 +90,7 @@ async def _pull(engine: Engine, name: str, registry: str) -> None:
         image, tag = at, "latest"
     headers = await engine.call(lambda api: _credentials(api, registry))
     try:
-        with anyio.fail_after(_FIRST_WORD) as scope:
+        with anyio.fail_after(patience) as scope:
 
             def alive(event: object) -> None:
                 scope.deadline = anyio.current_time() + _SILENCE

@@ -16,6 +16,8 @@ from workbench.skills.schema import BuildCounts, PoolHeader
 from workbench.skills.source import Found
 from workbench.skills.writer import Entry, PoolWriter
 
+_MAX_LINKS = 1_000
+
 
 class Account:
     """Counts finds, and writes one line for each that is rejected: id, origin, reason, detail, line."""
@@ -26,6 +28,7 @@ class Account:
         self._repairs: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._notes: Counter[str] = Counter()
+        self._links: set[str] = set()
 
     def take(self, found: Found, problem: Problem | None) -> None:
         """Count a find, as rejected where there is a problem."""
@@ -43,14 +46,20 @@ class Account:
         self._rejects.write(line.encode("utf-8"))
 
     def link(self, link: str) -> None:
-        """Count a link that was resolved inside a root."""
-        self._totals["links"] += 1
+        """Take note of a link that was resolved inside a root, as ``link -> target``."""
+        self._links.add(link)
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links resolved so far, sorted; the first 1,000."""
+        return tuple(sorted(self._links)[:_MAX_LINKS])
 
     @property
     def counts(self) -> BuildCounts:
         """The sums so far; accepted + repaired + rejected = found."""
         return BuildCounts(
             **self._totals,
+            links=len(self._links),
             repairs=_sorted(self._repairs),
             reasons=_sorted(self._reasons),
             notes=_sorted(self._notes),
@@ -80,7 +89,9 @@ def build_pool(
             account = Account(rejects)
             for found in finds(account):
                 account.take(found, _add(writer, found))
-            header = writer.finish(name, account.counts, sources=sources, signature=signature)
+            header = writer.finish(
+                name, account.counts, sources=sources, signature=signature, links=account.links
+            )
         if not header.counts.found:
             raise MissingDataError(f"{name}: no SKILL.md and no record found in {', '.join(sources)}")
         check(header.counts)

@@ -27,11 +27,17 @@ Fetched = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True)
 class Download:
-    """A file to fetch: where from, what it must be, where it goes."""
+    """A file to fetch: where from, what it must be, where it goes.
+
+    Attributes:
+        sha256: hex; ``None`` accepts what comes, for content that is pinned by other means.
+        offline: what a person without a network can do instead, for the error.
+    """
 
     url: str
-    sha256: str
+    sha256: str | None
     target: Path
+    offline: str = "build the pool from a local copy: workbench pool build PATH"
 
     @classmethod
     def into(cls, folder: Path, url: str, sha256: str) -> Download:
@@ -68,11 +74,11 @@ def fetch(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with exclusive(target.parent / "lock"):
-            if target.is_file() and file_digest(target) == download.sha256:
+            if target.is_file() and download.sha256 in (None, file_digest(target)):
                 return target
             resumed = download.part.exists()
             digest = _complete(download, progress, sleep)
-            if digest != download.sha256 and resumed:
+            if download.sha256 not in (None, digest) and resumed:
                 download.part.unlink()
                 digest = _complete(download, progress, sleep)
             _publish(download, digest)
@@ -134,7 +140,7 @@ def _transfer(client: httpx.Client, download: Download, progress: Fetched) -> No
 
 
 def _publish(download: Download, digest: str) -> None:
-    if digest != download.sha256:
+    if download.sha256 not in (None, digest):
         download.part.unlink()
         what = f"has sha256 {digest}, but {download.sha256} is pinned; it changed where it lies"
         raise ContentError(download.url, None, what)
@@ -147,7 +153,7 @@ def _missing(download: Download, error: Exception) -> MissingDataError:
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return MissingDataError(
         f"cannot fetch {download.url}: {reason}; without a network, put a copy at {download.target},"
-        f" or build the pool from a local copy: workbench pool build PATH"
+        f" or {download.offline}"
     )
 
 

@@ -76,6 +76,7 @@ class PoolHeader(BaseModel):
         text_bytes, file_bytes: UTF-8 bytes of all bodies, bytes of all stored files.
         sources: where the skills came from, one line each.
         signature: changes when a source changes; decides whether a cached build is used again.
+        links: links inside the sources' roots that were taken as what they point to; at most 1,000.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -92,6 +93,7 @@ class PoolHeader(BaseModel):
     sources: tuple[str, ...]
     signature: str
     counts: BuildCounts
+    links: tuple[str, ...] = ()
 
     def sealed(self) -> tuple[str, str]:
         """The header row: JSON and its sha256."""

@@ -114,7 +114,13 @@ class PoolWriter:
         return True
 
     def finish(
-        self, name: str, counts: BuildCounts, *, sources: tuple[str, ...], signature: str = ""
+        self,
+        name: str,
+        counts: BuildCounts,
+        *,
+        sources: tuple[str, ...],
+        signature: str = "",
+        links: tuple[str, ...] = (),
     ) -> PoolHeader:
         """Index the file, compute its fingerprint and write the header."""
         for statement in schema.INDEXES:
@@ -131,6 +137,7 @@ class PoolWriter:
             sources=sources,
             signature=signature,
             counts=counts,
+            links=links,
         )
         self._connection.execute("INSERT INTO header VALUES (?, ?)", header.sealed())
         self._connection.execute("COMMIT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from inspect_ai.model import ModelUsage
+from inspect_ai.model import ModelUsage, get_model_info
 
 from tests.integration.models.conftest import Ask, Serve
 from tests.servers.openai_server import Reply
@@ -149,6 +149,17 @@ async def test_an_unknown_price_is_said_once_and_can_be_given(
     used = (await priced.generate("hi")).usage
     assert used is not None
     assert used.total_cost == pytest.approx(used.input_tokens * 1e-6 + used.output_tokens * 2e-6)
+
+
+async def test_prices_that_the_user_gave_win_though_inspect_looks_the_model_up_without_them(
+    serve: Serve, model_of: Ask
+) -> None:
+    prices = {"input_cost_per_token": 1.0, "output_cost_per_token": 2.0}
+    model = await model_of(serve(["a"]), "openai/gpt-4.1-mini", **prices)
+    get_model_info("litellm/openai/gpt-4.1-mini")
+    used = (await model.generate("hi")).usage
+    assert used is not None
+    assert used.total_cost == used.input_tokens + 2 * used.output_tokens
 
 
 async def test_tokens_are_counted_without_a_download(serve: Serve, model_of: Ask) -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import anyio
 import pytest
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import GenerateConfig
 
 from tests.integration.models.conftest import Ask, Serve
@@ -17,6 +18,18 @@ HTML = Reply(body="<html>maintenance</html>", headers={"content-type": "text/htm
 NO_CHOICES = Reply(body=json.dumps({"id": "1", "object": "chat.completion", "choices": []}))
 CUT_JSON = Reply(body='{"id": "x", "choices": [{"mess')
 PROVIDERS = ["openai/gpt-4o-mini", "deepseek/deepseek-chat", "anthropic/claude-sonnet-4-5"]
+
+
+EVERY_PROVIDER = [
+    *PROVIDERS,
+    "azure/gpt-4o",
+    "gemini/gemini-2.5-pro",
+    "groq/llama-3.1-8b-instant",
+    "hosted_vllm/mine",
+    "mistral/mistral-large-latest",
+    "openrouter/some/model",
+]
+"""Providers whose errors LiteLLM maps in ways of their own; each by another path of its code."""
 
 
 def waits(server: OpenAIServer) -> list[float]:
@@ -54,6 +67,29 @@ async def test_an_outage_is_asked_again_once_for_each_failure_and_by_one_layer_o
     output = await (await model_of(server, provider)).generate("hi")
     assert output.completion == "ok"
     assert server.attempts == [4]
+
+
+@pytest.mark.parametrize("provider", EVERY_PROVIDER)
+async def test_failures_are_sorted_alike_for_every_provider(
+    serve: Serve, model_of: Ask, provider: str
+) -> None:
+    html = {"body": "<html>sorry</html>", "headers": {"content-type": "text/html"}}
+    faults = {
+        "config:auth": [refusal(401, "bad key"), Reply(status=401, **html)],
+        "config:model": [refusal(404, "no such thing"), Reply(status=404, **html)],
+        "api": [refusal(429, "slow"), refusal(500, "oops"), Reply(status=502, **html), Reply(**html)],
+    }
+    for cause, replies in faults.items():
+        for reply in replies:
+            server = serve([reply] * 9)
+            model = await model_of(server, provider, api_version="v1", config=GenerateConfig(max_retries=1))
+            with pytest.raises(TrialError) as caught:
+                await model.generate("hi")
+            assert caught.value.cause == cause, reply
+            assert server.attempts == [2 if cause == "api" else 1], reply
+    full = serve([refusal(400, "prompt is too long: 9 tokens > 8 maximum")])
+    output = await (await model_of(full, provider, api_version="v1")).generate("hi")
+    assert output.stop_reason == "model_length"
 
 
 async def test_retries_end_where_inspect_says_with_an_error_that_says_why(
@@ -245,3 +281,12 @@ async def test_any_other_bad_request_is_an_api_error_that_nobody_repeats(serve: 
     ):
         await (await model_of(server)).generate("hi")
     assert server.attempts == [1]
+
+
+async def test_a_wrong_model_argument_is_one_line_before_anything_is_asked(
+    serve: Serve, model_of: Ask
+) -> None:
+    server = serve(["x"])
+    with pytest.raises(PrerequisiteError) as caught:
+        await model_of(server, num_retries=3)
+    assert caught.value.message == "-M num_retries: cannot be given to litellm/...; use --max-retries N"

@@ -7,6 +7,7 @@ import json
 import pytest
 from inspect_ai.model import (
     ChatMessageAssistant,
+    ChatMessageSystem,
     ChatMessageTool,
     ChatMessageUser,
     ContentImage,
@@ -250,6 +251,16 @@ async def test_settings_schema_seed_and_log_probabilities_reach_the_model(
     assert server.requests[0].headers["x-trial"] == "1"
     assert output.choices[0].logprobs is not None
     assert output.choices[0].logprobs.content[0].logprob == -0.5
+
+
+async def test_a_prompt_is_cached_where_the_provider_has_to_be_told(serve: Serve, model_of: Ask) -> None:
+    server = serve(["x"])
+    history = [ChatMessageSystem(content="s"), ChatMessageUser(content="u"), ChatMessageUser(content="v")]
+    config = GenerateConfig(cache_prompt=True)
+    await (await model_of(server, "anthropic/claude-sonnet-4-5", config=config)).generate(history)
+    sent = server.requests[0].body
+    assert sent["system"][-1]["cache_control"] == {"type": "ephemeral"}
+    assert sent["messages"][-1]["content"][-1]["cache_control"] == {"type": "ephemeral"}
 
 
 async def test_a_setting_without_a_way_to_the_model_is_said_in_the_output(

@@ -17,9 +17,11 @@ from workbench.sandboxing.images import build, plan
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 ROOT_IMAGE = f"FROM {DEBIAN_PYTHON}\nWORKDIR /work\n"
-USER_IMAGE = (
-    f"FROM {DEBIAN_PYTHON}\nRUN adduser --disabled-password --gecos '' agent\nUSER agent\nWORKDIR /home/agent\n"
-)
+USER_IMAGE = f"""FROM {DEBIAN_PYTHON}
+RUN adduser --disabled-password --gecos '' agent
+USER agent
+WORKDIR /home/agent
+"""
 
 
 @pytest.fixture(scope="session")

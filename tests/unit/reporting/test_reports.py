@@ -35,8 +35,8 @@ def summary(make_record: Make, make_trial: MakeTrial) -> Summary:
     """Two models, three routers (one with a long name), exclusions, repeated trials, a task lost."""
 
     def trial(task: str, label: str, epoch: int, model: str) -> Trial:
-        lost = (task, label) == ("t3", "routed-bm25")
-        good = label == "gold" or (label != "none" and task < "t7")
+        lost = (task, label) == ("t03", "routed-bm25")
+        good = label == "gold" or (label != "none" and task < "t10")
         changes = (
             {"cause": "infra:start", "detail": "no container\nafter 60 s"}
             if lost
@@ -47,7 +47,7 @@ def summary(make_record: Make, make_trial: MakeTrial) -> Summary:
         )
 
     labels = ("none", "gold", "routed-bm25", "routed-random", "routed-skillrouter-0.6b-rerank-long")
-    tasks = [f"t{n}" for n in range(8)]
+    tasks = [f"t{n:02d}" for n in range(12)]
     trials = [trial(*parts) for parts in product(tasks, labels, (1, 2), ("none/none", "openai/gpt-5"))]
     return summarise(trials)
 

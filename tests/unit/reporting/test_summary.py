@@ -311,6 +311,15 @@ def test_loads_are_scored_against_gold_per_task(build: Callable[..., list[Trial]
     assert arm(block, "none").load_recall.reason == "no skills were installed"
 
 
+def test_loads_of_an_agent_that_is_told_of_no_skills_are_not_measured(
+    build: Callable[..., list[Trial]],
+) -> None:
+    blind = arm(only(summarise(build(lambda *_: {"routed": ("g",), "shown": (), "blind": True}))), "gold")
+    assert (blind.load_recall.value, blind.load_recall.reason) == (None, "loads could not be observed")
+    idle = arm(only(summarise(build(lambda *_: {"routed": ("g",)}))), "gold")
+    assert (idle.load_recall.value, idle.load_precision.value) == (0, None)
+
+
 def test_unknown_cost_is_counted_and_not_zero(build: Callable[..., list[Trial]]) -> None:
     def behave(task: str, label: str, epoch: int) -> dict[str, object]:
         return {

@@ -13,7 +13,8 @@ from workbench.core.errors import POLICY, InfrastructureError
 from workbench.core.record import TrialRecord
 from workbench.core.types import Arm
 from workbench.reporting.logfile import LoggedSample
-from workbench.reporting.trial import Plan, fault_of, split_id, trial_of
+from workbench.core.errors import read_fault
+from workbench.reporting.trial import Plan, split_id, trial_of
 
 PLAN = Plan("quickstart", "none/none", "run", Path("log.eval"))
 MakeRecord = Callable[..., TrialRecord]
@@ -57,14 +58,14 @@ def test_other_ids_are_refused(sample_id: str) -> None:
 @pytest.mark.parametrize("detail", ["plain", "it's", 'say "no"', "two\nlines", "both ' and \"", "ünï [x] y"])
 def test_a_fault_is_read_from_our_message_and_from_the_repr_inspect_logs(cause: str, detail: str) -> None:
     error = InfrastructureError(cause, detail)
-    assert fault_of(str(error)) == fault_of(repr(error)) == (cause, detail)
+    assert read_fault(str(error)) == read_fault(repr(error)) == (cause, detail)
 
 
 @pytest.mark.parametrize(
     "message", ["", "RuntimeError('boom')", "[nonsense] x", "ValueError()", "E('unclosed", "[infra:start"]
 )
 def test_an_error_that_names_no_known_cause_is_a_bug_of_the_harness(message: str) -> None:
-    assert fault_of(message) == ("harness_bug", message)
+    assert read_fault(message) == ("harness_bug", message)
 
 
 def test_a_scored_record_is_a_scored_trial(make_record: MakeRecord) -> None:
@@ -123,6 +124,7 @@ def test_an_error_before_scoring_is_excluded_with_the_route_that_was_known(make_
     [
         {"error": 'CancelledError("Cancelled via cancel scope 7f")'},
         {"error": "TrialError('[cancelled] by the user')"},
+        {"error": "TrialError('[stopped] not started, for the key is wrong')"},
         {"invalidation": {"reason": "wrong image"}},
         {},
     ],

@@ -312,8 +312,11 @@ def test_nested_skills_and_links_are_counted(
 ) -> None:
     make_skill(skills / "alpha" / "inner")
     (skills / "again").symlink_to("alpha")
-    counts = open_pool(str(skills), workspace).header.counts
-    assert (counts.found, counts.nested, counts.links) == (3, 1, 1)
+    (skills / "linked").mkdir()
+    (skills / "linked" / "SKILL.md").symlink_to("../alpha/SKILL.md")
+    header = open_pool(str(skills), workspace).header
+    assert (header.counts.found, header.counts.nested, header.counts.links) == (4, 1, 2)
+    assert header.links == ("again -> alpha", "linked/SKILL.md -> alpha/SKILL.md")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

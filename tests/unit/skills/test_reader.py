@@ -141,11 +141,11 @@ def test_a_rule_at_the_top_is_no_frontmatter() -> None:
 
 
 READ_WITHOUT_LIBYAML = """
-import sys, time
+import ast, sys, time
 sys.modules["yaml._yaml"] = None
 from workbench.skills.reader import read_skill
 results, slowest = [], 0.0
-for text in eval(sys.stdin.read()):
+for text in ast.literal_eval(sys.stdin.read()):
     start = time.process_time()
     results.append(read_skill(text, "folder").status)
     slowest = max(slowest, time.process_time() - start)

@@ -1,4 +1,4 @@
-"""Under simulation, intervals cover and tests reject as often as they say. `make bench` has more."""
+"""Under simulation, intervals cover and tests reject as often as they say."""
 
 from __future__ import annotations
 

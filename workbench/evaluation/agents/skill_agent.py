@@ -14,7 +14,7 @@ from inspect_ai.model import get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import sandbox, store_as
 
-from workbench.core.errors import InfrastructureError, UsageError
+from workbench.core.errors import InfrastructureError, TrialError
 from workbench.core.plugins import load_plugin
 from workbench.disclosure.presentation import DEFAULT_BUDGET, Presentation, ShownSkill
 from workbench.evaluation.agents.session import Session, session
@@ -36,7 +36,7 @@ def skill_agent(budget: int = DEFAULT_BUDGET, tool_seconds: int = 180) -> Solver
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate
         if str(get_model()) == "none/none":
-            raise UsageError("skill_agent needs a model: give --model NAME, or --solver workbench/oracle")
+            raise TrialError("config:model", "skill_agent needs a model: give --model NAME")
         async with session("skill_agent", state, limited=True) as trial:
             shown = await _present(trial, budget)
             agent = react(

@@ -9,6 +9,6 @@ from workbench.reporting.schema import Summary
 
 
 def render(summary: Summary, canvas: Canvas) -> str:
-    """One JSON object, `schema.Summary`; what was not measured is null. ASCII, so that no pipe can spoil it."""
+    """One JSON object, `schema.Summary`, in ASCII that no pipe can spoil; what was not measured is null."""
     del canvas
     return json.dumps(summary.model_dump(mode="json"), indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,164 @@
+"""What an untrusted command can reach: nothing of the host, the network or other trials."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from workbench.core.errors import InfrastructureError, UsageError
+from workbench.sandboxing.config import BuildPlan, DockerConfig
+from workbench.sandboxing.fleet import Fleet
+from workbench.sandboxing.providers.docker import DockerSandbox
+
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
+Start = Callable[[DockerConfig], DockerSandbox]
+
+REACH = """
+import socket, sys
+for host, port in [("172.17.0.1", 22), ("169.254.169.254", 80), ("1.1.1.1", 53), ("::1", 9)]:
+    try:
+        socket.create_connection((host, port), timeout=2)
+        print("reached", host)
+    except OSError:
+        pass
+try:
+    print("resolved", socket.gethostbyname("pypi.org"))
+except OSError:
+    pass
+print([name for _, name in socket.if_nameindex()])
+"""
+SERVE = "import socket; s = socket.create_server(('0.0.0.0', 8000)); s.accept(); s.accept()"
+CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], 8000), timeout=3)"
+
+
+@pytest.fixture(scope="module")
+def box(start: Start, root_image: BuildPlan) -> DockerSandbox:
+    return start(DockerConfig(build=root_image, network_verify="public", env={"OWN": "1"}))  # type: ignore[arg-type]
+
+
+async def record(box: DockerSandbox) -> dict[str, object]:
+    """The engine's whole record of the container."""
+    return await box.container.engine.call(lambda api: dict(api.inspect_container(box.container.id)))
+
+
+async def test_F33_without_a_network_nothing_can_be_reached(box: DockerSandbox) -> None:
+    done = await box.exec(["python3", "-c", REACH], timeout=60)
+    assert done.stdout == "['lo']\n"
+
+
+async def test_the_verifiers_network_comes_and_goes(box: DockerSandbox) -> None:
+    interfaces = ["python3", "-c", "import socket; print(len(socket.if_nameindex()))"]
+    await box.set_network("public")
+    await box.set_network("public")
+    assert (await box.exec(interfaces)).stdout == "2\n"
+    await box.set_network("none")
+    await box.set_network("none")
+    assert (await box.exec(interfaces)).stdout == "1\n"
+
+
+async def test_F33_trials_on_the_network_cannot_reach_each_other(start: Start, root_image: BuildPlan) -> None:
+    config = DockerConfig(build=root_image, network="public")
+    server, client = await anyio.to_thread.run_sync(lambda: (start(config), start(config)))
+    networks = (await record(server))["NetworkSettings"]["Networks"]  # type: ignore[index]
+    host = next(iter(networks.values()))["IPAddress"]
+    await server.exec(["sh", "-c", f'python3 -c "{SERVE}" > /dev/null 2>&1 &'])
+    assert (await server.exec(["python3", "-c", CONNECT, host])).success
+    assert not (await client.exec(["python3", "-c", CONNECT, host])).success
+
+
+async def test_a_network_that_was_not_allowed_cannot_be_switched_on(
+    start: Start, root_image: BuildPlan
+) -> None:
+    box = await anyio.to_thread.run_sync(lambda: start(DockerConfig(build=root_image)))
+    with pytest.raises(UsageError, match="network_verify"):
+        await box.set_network("public")
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "mount -t tmpfs x /mnt",
+        "mknod /tmp/disk b 8 0",
+        "python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)'",
+        "echo 1 > /sys/kernel/mm/transparent_hugepage/enabled",
+        "echo b > /proc/sysrq-trigger",
+        "echo 1 > /proc/sys/vm/drop_caches",
+        "hostname other",
+        "chroot / unshare -n true",
+        "dmesg",
+        "cat /proc/kcore",
+    ],
+)
+async def test_F36_root_in_the_container_has_no_power_over_the_host(box: DockerSandbox, attempt: str) -> None:
+    assert not (await box.exec(["sh", "-c", attempt], timeout=20)).success
+
+
+async def test_F36_a_user_cannot_gain_rights_by_a_setuid_file(start: Start, user_image: BuildPlan) -> None:
+    box = await anyio.to_thread.run_sync(lambda: start(DockerConfig(build=user_image)))
+    root = await box.exec(
+        ["sh", "-c", "cp /usr/bin/id /usr/local/bin/suid && chmod 4755 /usr/local/bin/suid"], user="root"
+    )
+    assert root.success
+    assert "uid=0" not in (await box.exec(["/usr/local/bin/suid"])).stdout.replace(
+        "uid=0(root) gid=0", "uid=0"
+    )
+    status = await box.exec(["sh", "-c", "grep -E 'CapEff|NoNewPrivs' /proc/self/status"])
+    assert status.stdout.split() == ["CapEff:", "0000000000000000", "NoNewPrivs:", "1"]
+
+
+async def test_packages_can_be_installed_and_users_switched_by_root(box: DockerSandbox) -> None:
+    script = "adduser --disabled-password --gecos '' someone > /dev/null && su someone -c id && chown someone /work"
+    done = await box.exec(["sh", "-c", script])
+    assert "someone" in done.stdout, done.stderr
+
+
+async def test_F42_neither_the_host_nor_the_task_can_be_seen(
+    box: DockerSandbox, monkeypatch: pytest.MonkeyPatch, fleet: Fleet, root_image: BuildPlan
+) -> None:
+    for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "DOCKER_CONFIG"):
+        monkeypatch.setenv(name, "http://canary-7f3a:1")
+    started = await fleet.start(DockerConfig(build=root_image))
+    fresh = DockerSandbox(started, DockerConfig(build=root_image))
+    seen = await fresh.exec(
+        ["sh", "-c", "env; cat /proc/*/environ /etc/hosts /etc/hostname /proc/mounts; ls -la /"]
+    )
+    everything = seen.stdout + json.dumps([await record(fresh), started.image])
+    assert "canary-7f3a" not in everything
+    assert root_image.title not in everything
+    assert root_image.context not in everything
+    names = {line.partition("=")[0] for line in (await fresh.exec(["env"])).stdout.splitlines()}
+    assert names <= {"PATH", "HOSTNAME", "HOME", "LANG", "PYTHONDONTWRITEBYTECODE", "SANDBOX_EXEC", "PWD"}
+
+
+async def test_the_engine_was_asked_for_every_limit(box: DockerSandbox) -> None:
+    host = (await record(box))["HostConfig"]
+    assert isinstance(host, dict)
+    assert host["Memory"] == host["MemorySwap"] == 4096 << 20
+    assert (host["PidsLimit"], host["NanoCpus"], host["Privileged"]) == (512, 2_000_000_000, False)
+    assert (host["Binds"], host["IpcMode"], host["RestartPolicy"]["Name"]) == (None, "private", "no")
+    assert host["LogConfig"]["Config"] == {"max-file": "1", "max-size": "1m"}
+
+
+async def test_SB_11_a_flood_into_the_containers_log_stays_bounded(box: DockerSandbox) -> None:
+    flood = await box.exec(["sh", "-c", "yes | head -c 20000000 > /proc/1/fd/1"], timeout=60)
+    assert flood.success
+    log = await box.container.engine.call(lambda api: api.logs(box.container.id))
+    assert len(log) < 3_000_000
+
+
+async def test_gpus_are_refused_with_a_reason(fleet: Fleet, root_image: BuildPlan) -> None:
+    with pytest.raises(InfrastructureError, match="task:unsupported. 1 GPU"):
+        await fleet.start(DockerConfig(build=root_image, gpus=1))
+
+
+async def test_F31_a_full_folder_is_an_error_of_its_own(start: Start, root_image: BuildPlan) -> None:
+    box = await anyio.to_thread.run_sync(
+        lambda: start(DockerConfig(build=root_image, tmpfs={"/small": 1}))  # type: ignore[arg-type]
+    )
+    with pytest.raises(OSError, match="No space left"):
+        await box.write_file("/small/file", b"x" * (2 << 20))
+    shm = await box.exec(["sh", "-c", "head -c 100000000 /dev/zero > /dev/shm/x"])
+    assert not shm.success

@@ -1,0 +1,172 @@
+"""Dense retrieval with a tiny random encoder of the Qwen3 family."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.routing import pools, tiny_models
+from tests.unit.routing.conftest import MakeRouter
+from workbench.routing import vectors
+from workbench.routing.encoder import Encoded, Encoder, Pooling, batches
+from workbench.routing.router import Query
+from workbench.routing.text import DocumentText, QueryText
+from workbench.routing.weights import ModelChoice, find_weights
+from workbench.skills.pool import Pool
+from workbench.skills.skill import Skill
+
+TEXTS = ["Extract tables", "Draw a chart from the tables of a PDF file. " * 6, "x", "", "表格处理"]
+RECIPE = (
+    "- dense:\n    model: tiny/encoder\n    path: {path}\n    device: cpu\n"
+    "    query: {{prefix: 'Query:', chars: 1500}}"
+)
+TASK = Query("t", "Extract the tables of a PDF")
+
+
+def load(folder: Path, pooling: Pooling = "last", batch_tokens: int = 4096, **options: Any) -> Encoder:
+    choice = ModelChoice(model="tiny/encoder", path=str(folder), device="cpu", **options)
+    return Encoder(find_weights(choice, folder), choice, pooling, batch_tokens)
+
+
+def one_by_one(folder: Path, texts: Sequence[str], pooling: Pooling) -> np.ndarray:
+    """Each text alone, without padding, by the plainest use of transformers."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).float().eval()
+    rows = []
+    for text in texts:
+        with torch.no_grad():
+            states = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        row = {"last": states[-1], "cls": states[0], "mean": states.mean(dim=0)}[pooling]
+        rows.append((row / row.norm()).numpy())
+    return np.stack(rows)
+
+
+@pytest.mark.parametrize("pooling", ["last", "mean", "cls"])
+@pytest.mark.parametrize("batch_tokens", [16, 100, 4096])
+def test_vectors_do_not_depend_on_batches_or_padding(
+    models: Path, pooling: Pooling, batch_tokens: int
+) -> None:
+    folder = models / "tiny/encoder"
+    found = load(folder, pooling, batch_tokens).encode(TEXTS).vectors
+    assert found == pytest.approx(one_by_one(folder, TEXTS, pooling), abs=1e-6)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-6)
+
+
+def test_a_text_over_the_limit_loses_its_end_but_not_its_last_token(models: Path) -> None:
+    encoder = load(models / "tiny/encoder", max_tokens=16)
+    both = encoder.encode(["word " * 50 + "one", "word " * 50 + "two"])
+    assert both.cut == [True, True]
+    assert both.vectors[0] == pytest.approx(both.vectors[1])
+    assert encoder.encode(["short"]).cut == [False]
+
+
+def test_batches_hold_like_lengths_within_the_budget() -> None:
+    lengths = [5, 100, 7, 6, 90, 300]
+    found = list(batches(lengths, 200))
+    assert found == [[5], [1, 4], [2, 3, 0]]
+    assert sorted(place for batch in found for place in batch) == list(range(6))
+    assert list(batches([], 10)) == []
+
+
+def test_text_is_rendered_with_caps_and_blanks_as_written() -> None:
+    skill = Skill("a/b", "name", "description", "body text", "b", "")
+    document = DocumentText(description_chars=4, body_chars=5)
+    assert document.render(skill) == "name | desc | body "
+    assert document.cuts(skill)
+    assert not DocumentText().cuts(skill)
+    assert (
+        DocumentText(fields=("body", "name"), separator="\n", prefix="> ").render(skill)
+        == "> body text\nname"
+    )
+    assert QueryText(prefix="Instruct: x\nQuery:", chars=3).render("abcdef") == "Instruct: x\nQuery:abc"
+
+
+def test_a_router_ranks_by_cosine(make_router: MakeRouter, models: Path, pool: Pool) -> None:
+    folder = models / "tiny/encoder"
+    found = make_router(RECIPE.format(path=folder)).route([TASK], 50)[0]
+    texts = [DocumentText().render(skill) for skill in pool.skills()]
+    expected = one_by_one(folder, texts, "last") @ one_by_one(folder, [f"Query:{TASK.text}"], "last")[0]
+    assert dict(found) == pytest.approx(dict(zip(pool.ids(), expected.tolist(), strict=True)), abs=1e-3)
+    assert len(found) == len(pool)
+
+
+def test_vectors_are_found_again_and_other_options_have_their_own(
+    make_router: MakeRouter, models: Path, tmp_path: Path
+) -> None:
+    recipe = RECIPE.format(path=models / "tiny/encoder")
+    first = make_router(recipe)
+    assert first.route([TASK], 5) == make_router(recipe).route([TASK], 5)
+    assert len(list((tmp_path / "cache" / "indexes").glob("*/vectors.npy"))) == 1
+    fingerprints = {
+        make_router(recipe + extra).index_fingerprint
+        for extra in ("", "\n    pooling: mean", "\n    max_tokens: 99", "\n    document: {body_chars: 9}")
+    }
+    assert len(fingerprints) == 4
+    other = tiny_models.save_encoder(tmp_path / "other", seed=1)
+    assert make_router(RECIPE.format(path=other)).index_fingerprint not in fingerprints
+    queried = make_router(recipe.replace("Query:", "Task:"))
+    assert queried.index_fingerprint == first.index_fingerprint
+    assert queried.fingerprint != first.fingerprint
+
+
+def test_an_interrupted_encoding_goes_on_where_it_stopped(
+    models: Path, pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Counting:
+        """The real encoder, with a count of texts and a power cut."""
+
+        def __init__(self, fails_after: int = 1_000) -> None:
+            self.encoder = load(models / "tiny/encoder")
+            self.texts = 0
+            self.fails_after = fails_after
+
+        def encode(self, texts: Sequence[str]) -> Encoded:
+            if self.texts >= self.fails_after:
+                raise KeyboardInterrupt
+            self.texts += len(texts)
+            return self.encoder.encode(texts)
+
+    monkeypatch.setattr(vectors, "PIECE", 4)
+    whole, broken, pieces = tmp_path / "whole", tmp_path / "broken", tmp_path / "pieces"
+    for folder in (whole, broken, pieces, tmp_path / "none"):
+        folder.mkdir()
+    told: list[tuple[str, int, int]] = []
+    vectors.build(whole, tmp_path / "none", pool, Counting(), DocumentText(), lambda *step: told.append(step))  # type: ignore[arg-type]
+    assert told == [("encode", 0, 10), ("encode", 4, 10), ("encode", 8, 10), ("encode", 10, 10)]
+    with pytest.raises(KeyboardInterrupt):
+        vectors.build(broken, pieces, pool, Counting(8), DocumentText(), lambda *step: None)  # type: ignore[arg-type]
+    damaged = min(pieces.glob("*.npy"))
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+    second = Counting()
+    vectors.build(broken, pieces, pool, second, DocumentText(), lambda *step: None)  # type: ignore[arg-type]
+    assert second.texts == 6  # the damaged piece and the missing one, not the one that was whole
+    assert np.array_equal(vectors.read(broken), vectors.read(whole))
+    assert vectors.read(broken).dtype == np.float16
+
+
+def test_how_many_skills_were_cut_is_said(
+    make_router: MakeRouter, models: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    long = pools.write(
+        tmp_path / "long.pool", {"a/long": ("long", "", "word " * 900), "a/short": ("s", "", "x")}
+    )
+    recipe = (
+        RECIPE.format(path=models / "tiny/encoder") + "\n    document: {body_chars: 4000}\n    max_tokens: 64"
+    )
+    with caplog.at_level(logging.WARNING):
+        make_router(recipe, long).prepare()
+    assert "1 of 2 skills were cut to the encoder's input (50 %)" in caplog.text
+
+
+def test_candidates_limit_what_may_be_chosen(make_router: MakeRouter, models: Path) -> None:
+    router = make_router("- bm25:\n" + RECIPE.format(path=models / "tiny/encoder"))
+    found = router.route([Query("t", "invoices")], 10)[0]
+    assert {entry.id for entry in found} == {"data/copy-a", "data/copy-b", "data/copy-c"}
+    assert len({entry.score for entry in found}) == 1

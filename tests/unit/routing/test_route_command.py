@@ -1,0 +1,130 @@
+"""`workbench route`, from files to table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.cli.main import run
+from workbench.skills.pool import Pool
+
+TASKS = {
+    "pdf": ("Extract the tables of a PDF", ["gt/pdf-tables"]),
+    "mesh": ("Measure the volume of a mesh, draw charts", ["gt/mesh-analysis", "data/charts", "gone/skill"]),
+    "lost": ("Anything", ["gone/skill"]),
+    "copies": ("Advice about invoices", ["data/copy-b"]),
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The current folder, with queries and relevance; gives the options that name them."""
+    lines = [{"task_id": task, "instruction_text": text} for task, (text, _) in TASKS.items()]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    relevance = {
+        task: {"gt_skill_ids": gold, "relevance": dict.fromkeys(gold, 3)} for task, (_, gold) in TASKS.items()
+    }
+    (tmp_path / "g.json").write_text(json.dumps(relevance))
+    monkeypatch.chdir(tmp_path)
+    return ["--pool", str(pool.path), "--queries", "q.jsonl", "--qrels", "g.json"]
+
+
+def test_the_table_is_plain_and_fits_eighty_columns(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["route", "--router", "bm25", *files]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out
+    assert "bm25: pool small, 10 skills, k 50" in out
+    assert "all (n=3)" in out
+    assert "single (n=2)" in out
+    assert "multi (n=1)" in out
+    assert "Hit@1                     66.7 [0, 100]" in out
+    assert "1 tasks not counted: none of their gold is in the pool: lost" in out
+    assert "taking skills of equal body for one: Hit@1 100.0" in out
+    assert "equal scores in another order: Hit@1 66.7 to 100.0" in out
+    assert "ms a query" in out
+
+
+def test_json_holds_every_number(files: list[str], pool: Pool, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["route", "--router", "bm25,none", "--json", "--k", "7", "--seed", "1", *files]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["schema_version"], report["k"], report["seed"]) == (1, 7, 1)
+    assert report["pool_fingerprint"] == pool.fingerprint
+    first, second = report["results"]
+    assert (first["router"], second["router"]) == ("bm25", "none")
+    assert len(first["fingerprint"]) == len(first["index_fingerprint"]) == 64
+    assert second["index_fingerprint"] is None
+    found = first["metrics"]["all"]
+    assert found["count"] == 3
+    assert found["Hit@1"]["mean"] == pytest.approx(2 / 3)
+    assert found["Hit@1"]["low"] <= 2 / 3 <= found["Hit@1"]["high"]
+    assert first["metrics"]["multi"]["Hit@1"] == {"mean": 1.0, "low": None, "high": None}
+    assert second["metrics"]["all"]["Hit@1"]["mean"] == 0.0
+    assert first["not_in_pool"] == ["lost"]
+    assert first["query_milliseconds"]["median"] > 0
+
+
+@pytest.mark.parametrize("kind", ["run", "predictions"])
+def test_what_was_saved_scores_as_it_did(
+    files: list[str], capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    assert run(["route", "--router", "bm25", "--json", f"--save-{kind}", "saved", *files]) == 0
+    routed = json.loads(capsys.readouterr().out)["results"][0]
+    assert run(["route", "--predictions", "saved", "--json", *files]) == 0
+    scored = json.loads(capsys.readouterr().out)["results"][0]
+    assert scored["metrics"] == routed["metrics"]
+    assert scored["predictions"] == "saved"
+    assert scored["query_milliseconds"] == {"median": None, "p95": None}
+
+
+def test_several_routers_save_under_their_names(files: list[str], tmp_path: Path) -> None:
+    assert run(["route", "--router", "bm25,random", "--save-run", "{router}.run", *files]) == 0
+    assert sorted(path.name for path in tmp_path.glob("*.run")) == ["bm25.run", "random.run"]
+    assert (tmp_path / "random.run").read_text().endswith(" random\n")
+
+
+def test_a_task_missing_from_predictions_counts_zero_and_is_named(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    predictions = {"pdf": ["gt/pdf-tables", "ghost"], "unknown": ["misc/bare"]}
+    (tmp_path / "p.json").write_text(json.dumps(predictions))
+    assert run(["route", "--predictions", "p.json", *files]) == 0
+    out = capsys.readouterr().out
+    assert "Hit@1                     33.3" in out
+    assert "2 tasks without a ranking, counted 0: mesh, copies" in out
+    assert "1 rankings are for tasks not in the list; ignored" in out
+    assert "1 ranked ids are not in the pool; counted as wrong" in out
+
+
+MISTAKES = [
+    (["--router", "bm52"], "unknown router 'bm52'; did you mean 'bm25'?"),
+    ([], "give either --router NAME or --predictions FILE"),
+    (["--router", "bm25", "--predictions", "q.jsonl"], "give either --router NAME or --predictions FILE"),
+    (["--router", "bm25,none", "--save-run", "x"], "with several routers put {router} into the file's name"),
+    (
+        ["--router", "bm25", "--queries", "none.jsonl"],
+        "none.jsonl: cannot be read: No such file or directory",
+    ),
+    (["--router", "bm25", "--qrels", "q.jsonl"], "q.jsonl:2: not valid JSON: Extra data"),
+    (["--router", "bm25", "--pool", "none.jsonl"], "none.jsonl"),
+    (["--router", "bm25", "--k", "0"], "Invalid value for '--k'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), MISTAKES)
+def test_a_mistake_is_one_line_and_exit_code_one(
+    files: list[str], capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    assert run(["route", *files, *options]) == 1
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_router_without_queries_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["route", "--router", "bm25", "--pool", "p", "--qrels", "g"]) == 1
+    assert "--router needs --queries FILE" in capsys.readouterr().err

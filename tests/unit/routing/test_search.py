@@ -1,0 +1,55 @@
+"""Exact search: against a full sort in double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.core.types import Ranking, ranked
+from workbench.routing import search
+from workbench.routing.search import ExactSearch
+
+IDS = [f"s{place:03d}" for place in range(300)]
+
+
+def vectors(count: int, seed: int = 0) -> np.ndarray:
+    drawn = np.random.default_rng(seed).normal(size=(count, 16))
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float16)
+
+
+def by_sorting(stored: np.ndarray, query: np.ndarray, k: int) -> Ranking:
+    exact = [round(float(np.dot(row, query)), 9) for row in stored.astype(np.float64)]
+    return ranked(zip(IDS[: len(stored)], exact, strict=True), k)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 300), st.integers(1, 320), st.integers(0, 5))
+def test_the_nearest_are_those_of_a_full_sort(count: int, k: int, seed: int) -> None:
+    stored, query = vectors(count, seed), vectors(1, seed + 100)[0].astype(np.float32)
+    assert ExactSearch(stored, IDS[:count]).search(query, k) == by_sorting(
+        stored, query.astype(np.float64), k
+    )
+
+
+def test_equal_vectors_are_cut_by_id_and_share_a_score() -> None:
+    stored = np.repeat(vectors(3), 20, axis=0)
+    found = ExactSearch(stored, IDS[:60]).search(stored[25].astype(np.float32), 7)
+    assert [entry.id for entry in found] == IDS[20:27]
+    assert len({entry.score for entry in found}) == 1
+
+
+def test_only_the_rows_allowed_are_searched() -> None:
+    stored = vectors(50)
+    found = ExactSearch(stored, IDS[:50]).search(stored[7].astype(np.float32), 3, [9, 3, 5])
+    assert sorted(entry.id for entry in found) == ["s003", "s005", "s009"]
+    assert ExactSearch(stored, IDS[:50]).search(stored[7].astype(np.float32), 3, []) == ()
+
+
+def test_vectors_too_large_for_memory_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored, query = vectors(200), vectors(1, 9)[0].astype(np.float32)
+    expected = ExactSearch(stored, IDS[:200]).search(query, 20)
+    monkeypatch.setattr(search, "_RESIDENT_BYTES", 0)
+    monkeypatch.setattr(search, "_BLOCK", 37)
+    assert ExactSearch(stored, IDS[:200]).search(query, 20) == expected

@@ -1,0 +1,149 @@
+"""A scripted engine: a real HTTP server on a unix socket that fails when and how it is told."""
+
+from __future__ import annotations
+
+import json
+import re
+import socketserver
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workbench.sandboxing.container import Container
+from workbench.sandboxing.engine import Engine
+
+
+class FakeEngine:
+    """What the engine answers.
+
+    Attributes:
+        output: (stream, bytes) frames of an exec; `early` sends them with the answer's head.
+        record: the engine's record of the exec after it ended.
+        state: of the container, ``None`` when there is no such container.
+        hang: paths (regular expressions) that are never answered; `drop` whose connection is cut.
+        asked: method and path of every request.
+        events: what a build or pull says.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.url = f"unix://{path}"
+        self.version = "1.41"
+        self.output: list[tuple[int, bytes]] = []
+        self.early = False
+        self.record: dict[str, Any] = {"Running": False, "ExitCode": 0, "Pid": 7}
+        self.state: dict[str, Any] | None = {"Running": True, "Status": "running", "ExitCode": 0}
+        self.hang = self.drop = "^$"
+        self.asked: list[str] = []
+        self.events: list[dict[str, Any]] = []
+        self.images: dict[str, dict[str, Any]] = {}
+        self.closing = threading.Event()
+
+    def times(self, pattern: str) -> int:
+        """How often a path was asked for."""
+        return sum(bool(re.search(pattern, line)) for line in self.asked)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    fake: FakeEngine
+    protocol_version = "HTTP/1.1"
+
+    def handle_any(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        self.rfile.read(length)
+        path = re.sub(r"^/v1\.\d+", "", self.path.partition("?")[0])
+        self.fake.asked.append(f"{self.command} {path}")
+        if re.search(self.fake.hang, path):
+            self.fake.closing.wait()
+            self.close_connection = True
+        elif re.search(self.fake.drop, path):
+            self.close_connection = True
+        else:
+            self.answer(path)
+
+    do_GET = do_POST = do_DELETE = handle_any
+
+    def answer(self, path: str) -> None:
+        fake = self.fake
+        if path == "/version":
+            self.json(200, {"ApiVersion": fake.version, "Version": "fake"})
+        elif path.endswith("/start") and "/exec/" in path:
+            self.stream()
+        elif path.startswith("/exec/"):
+            self.json(200, fake.record)
+        elif path.startswith("/containers/") and fake.state is None:
+            self.json(404, {"message": "No such container"})
+        elif path.endswith("/exec"):
+            self.json(201, {"Id": "e1"})
+        elif path.endswith("/logs"):
+            self.raw(200, b"")
+        elif path.startswith("/containers/"):
+            self.json(200, {"State": fake.state, "Config": {"Tty": True}})
+        elif path.startswith("/images/") and path.endswith("/json"):
+            found = fake.images.get(path.removeprefix("/images/").removesuffix("/json"))
+            self.json(200 if found else 404, found or {"message": "No such image"})
+        else:
+            self.raw(200, b"".join(json.dumps(event).encode() + b"\n" for event in fake.events))
+
+    def stream(self) -> None:
+        head = b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
+        frames = b"".join(
+            bytes([stream, 0, 0, 0]) + len(data).to_bytes(4, "big") + data
+            for stream, data in self.fake.output
+        )
+        self.connection.sendall(head + frames if self.fake.early else head)
+        if not self.fake.early:
+            time.sleep(0.01)
+            self.connection.sendall(frames)
+        self.close_connection = True
+
+    def json(self, status: int, value: object) -> None:
+        self.raw(status, json.dumps(value).encode())
+
+    def raw(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent."""
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+
+    def get_request(self) -> tuple[Any, Any]:
+        connection, _ = super().get_request()
+        return connection, ("unix", 0)
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Iterator[FakeEngine]:
+    path = tmp_path / "engine.sock"
+    engine = FakeEngine(path)
+    handler = type("Handler", (_Handler,), {"fake": engine})
+    with _Server(str(path), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield engine
+        engine.closing.set()
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def engine(fake: FakeEngine) -> Iterator[Engine]:
+    engine = Engine(fake.url, timeout=0.2)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def container(engine: Engine) -> Container:
+    return Container(engine, "c1")

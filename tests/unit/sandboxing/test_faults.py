@@ -1,0 +1,132 @@
+"""A failing command is a result; a failing container or engine is an error, told apart by fact."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from workbench.core.errors import MachineError
+from workbench.sandboxing.base import Bases
+from workbench.sandboxing.builder import BuildError
+from workbench.sandboxing.config import DockerConfig
+from workbench.sandboxing.container import Container, ContainerLostError
+from workbench.sandboxing.engine import Engine, EngineGoneError
+from workbench.sandboxing.fleet import Started
+from workbench.sandboxing.limits import Limits
+from workbench.sandboxing.providers.docker import DockerSandbox, SandboxLostError
+
+OCI = b'OCI runtime exec failed: exec failed: exec: "x": executable file not found in $PATH: unknown\r\n'
+
+
+def sandbox(container: Container) -> DockerSandbox:
+    """The provider over the scripted engine."""
+    started = Started(container, {"Config": {"WorkingDir": "/w"}}, Limits(1.0, 1 << 30, 64), None)
+    return DockerSandbox(started, DockerConfig(image="a"))
+
+
+async def test_output_that_comes_with_the_head_of_the_answer_is_not_lost(
+    fake: Any, container: Container
+) -> None:
+    fake.output, fake.early = [(1, b"out"), (2, b"err")], True
+    done = await container.run(["x"])
+    assert (done.out.data(), done.err.data(), done.code) == (b"out", b"err", 0)
+
+
+async def test_a_command_that_the_engine_could_not_start_is_known_by_having_had_no_process(
+    fake: Any, container: Container
+) -> None:
+    fake.output, fake.record = [(1, OCI)], {"Running": False, "ExitCode": 126, "Pid": 0}
+    result = await sandbox(container).exec(["x"])
+    assert (result.returncode, result.stdout) == (127, "")
+    assert "executable file not found" in result.stderr
+
+
+async def test_a_command_that_prints_the_engines_words_is_only_a_command(
+    fake: Any, container: Container
+) -> None:
+    fake.output, fake.record = [(1, OCI)], {"Running": False, "ExitCode": 126, "Pid": 99}
+    result = await sandbox(container).exec(["x"])
+    assert (result.returncode, result.stdout.encode()) == (126, OCI)
+
+
+async def test_a_program_that_may_not_be_run_is_a_permission_error(fake: Any, container: Container) -> None:
+    fake.output = [(1, b'exec: "/etc/passwd": permission denied: unknown')]
+    fake.record = {"Running": False, "ExitCode": 126, "Pid": 0}
+    with pytest.raises(PermissionError):
+        await sandbox(container).exec(["/etc/passwd"])
+
+
+async def test_F25_an_engine_that_stops_in_the_middle_is_no_result(fake: Any, container: Container) -> None:
+    fake.output, fake.drop = [(1, b"half of it")], r"^/exec/e1/json"
+    with pytest.raises(SandboxLostError, match=r"^\[infra:engine\]") as lost:
+        await sandbox(container).exec(["x"])
+    assert lost.value.cause == "infra:engine"
+
+
+async def test_F25_a_socket_that_refuses_is_no_result(container: Container, tmp_path: Any) -> None:
+    gone = Container(Engine(f"unix://{tmp_path}/absent.sock"), "c1")
+    with pytest.raises(SandboxLostError, match=r"infra:engine. no Docker engine"):
+        await sandbox(gone).exec(["x"])
+    assert not await gone.alive()
+
+
+async def test_F26_a_call_that_never_returns_ends_at_its_deadline_and_no_command_is_started_twice(
+    fake: Any, container: Container
+) -> None:
+    fake.hang = r"^/exec/e1/json"
+    with pytest.raises(EngineGoneError):
+        await container.run(["x"])
+    assert fake.times(r"^POST /exec/e1/start") == 1
+    assert fake.times(r"^GET /exec/e1/json") == 2
+
+
+async def test_F27_a_container_that_is_gone_is_lost_and_its_end_is_told(
+    fake: Any, container: Container
+) -> None:
+    fake.output = []
+    fake.record = {"Running": False, "ExitCode": 137, "Pid": 9}
+    fake.state = {"Running": False, "Status": "exited", "ExitCode": 137, "OOMKilled": True}
+    with pytest.raises(SandboxLostError, match=r"infra:sandbox_lost.*exit code 137, out of memory") as lost:
+        await sandbox(container).exec(["x"])
+    assert lost.value.out_of_memory
+
+
+async def test_F27_a_container_that_was_removed_is_lost(fake: Any, container: Container) -> None:
+    fake.state = None
+    with pytest.raises(ContainerLostError, match="was removed"):
+        await container.run(["x"])
+
+
+async def test_a_silent_kill_in_a_living_container_is_a_result(fake: Any, container: Container) -> None:
+    fake.record = {"Running": False, "ExitCode": 143, "Pid": 9}
+    assert (await sandbox(container).exec(["x"])).returncode == 143
+
+
+async def test_alive_believes_only_its_own_word(fake: Any, container: Container) -> None:
+    fake.output = [(1, b"some other word\n")]
+    assert not await container.alive()
+
+
+async def test_an_engine_that_is_too_old_says_what_is_needed(fake: Any, engine: Engine) -> None:
+    fake.version = "1.24"
+    with pytest.raises(MachineError, match=r"speaks API 1\.24, at least 1\.41"):
+        engine.api()
+
+
+async def test_a_pull_that_is_refused_says_why_and_is_tried_once(fake: Any, engine: Engine) -> None:
+    fake.events = [{"status": "Pulling"}, {"error": "toomanyrequests: slow down"}]
+    bases = Bases(engine)
+    for _ in range(2):
+        with pytest.raises(BuildError, match="cannot be pulled: toomanyrequests"):
+            await bases.have("python:3")
+    assert fake.times("POST /images/create") == 1
+
+
+async def test_a_registry_that_says_nothing_is_left_alone_from_then_on(fake: Any, engine: Engine) -> None:
+    fake.hang = "^/images/create"
+    bases = Bases(engine, patience=0.05)
+    for name in ("ghcr.io/a/b", "ghcr.io/c/d:1"):
+        with pytest.raises(BuildError, match="ghcr.io does not answer"):
+            await bases.have(name)
+    assert fake.times("POST /images/create") == 1
