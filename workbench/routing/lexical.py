@@ -149,11 +149,13 @@ class LexicalIndex:
         import numpy as np
 
         total = np.zeros(self._size, dtype=np.float32)
-        for number, count in Counter(numbers).items():
-            for postings, weight in self._fields:
-                start, end = postings.indptr[number], postings.indptr[number + 1]
-                values = postings.data[start:end] * np.float32(weight * count)
-                np.add.at(total, postings.indices[start:end], values)
+        counts = Counter(numbers)
+        terms = np.fromiter(counts, dtype=np.int64, count=len(counts))
+        for postings, weight in self._fields:
+            starts, ends = postings.indptr[terms].tolist(), postings.indptr[terms + 1].tolist()
+            for start, end, count in zip(starts, ends, counts.values(), strict=True):
+                if start < end:
+                    np.add.at(total, postings.indices[start:end], postings.data[start:end] * (weight * count))
         return total
 
 

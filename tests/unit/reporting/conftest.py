@@ -68,6 +68,7 @@ def _record(task: str, arm: str, epoch: int = 1, reward: float | None = 1.0, **c
             disclosure=changes.get("disclosure", "progressive"),
             routed=tuple(changes.get("routed", ())),
             shown=tuple(changes.get("shown", changes.get("routed", ()))),
+            blind=bool(changes.get("blind", False)),
             loads=tuple(Load(id=i, tier="body", via="tool") for i in changes.get("loaded", ())),
         ),
         outcome=Outcome(
