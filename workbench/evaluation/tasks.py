@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from inspect_ai import Task, task
+from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import TaskState
 from inspect_ai.viewer import ViewerConfig
 
@@ -18,6 +19,9 @@ from workbench.core.workspace import find_workspace
 from workbench.evaluation import trials
 from workbench.evaluation.arguments import parse, refuse_unknown
 from workbench.evaluation.names import qualified
+
+MAX_RETRIES = 8
+"""Model calls are tried again this often (Inspect's default is without end); ``--max-retries`` overrides."""
 
 
 def register_suites() -> list[Callable[..., Task]]:
@@ -79,6 +83,7 @@ def build_task(name: str, given: dict[str, Any]) -> Task:
         solver=auto(),
         scorer=workbench_scorer(run),
         cleanup=_forget,
+        config=GenerateConfig(max_retries=MAX_RETRIES),
         fail_on_error=False,
         score_on_error=True,
         version=run.version,

@@ -175,10 +175,9 @@ def _failed_call(error: Exception, model: str, status: int | None, said: str, at
 def _status(error: Exception) -> int | None:
     """The HTTP status of the server, ``None`` where no readable answer of one is behind the error."""
     status = getattr(error, "status_code", None)
-    if not isinstance(status, int) or 400 <= status < 500:
-        return status if isinstance(status, int) else None
-    unreadable = any(isinstance(each, json.JSONDecodeError) for each in _chain(error))
-    return None if unreadable or (status == 500 and not _headers(error)) else status
+    if not isinstance(status, int) or any(isinstance(each, json.JSONDecodeError) for each in _chain(error)):
+        return None
+    return None if status == 500 and not _headers(error) else status
 
 
 def _line_broke(error: Exception) -> bool:

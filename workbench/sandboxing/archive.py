@@ -13,10 +13,8 @@ from inspect_ai.util import OutputLimitExceededError
 from workbench.core.errors import InfrastructureError
 from workbench.sandboxing.container import Container
 from workbench.sandboxing.context import members
-from workbench.sandboxing.engine import explanation, status_code
+from workbench.sandboxing.engine import RefusedError, explanation, status_code
 from workbench.sandboxing.transfer import Tree
-
-_CHUNK = 1 << 20
 
 
 async def put(container: Container, files: Tree, owner: tuple[int, int]) -> None:
@@ -48,20 +46,19 @@ async def put(container: Container, files: Tree, owner: tuple[int, int]) -> None
 async def get(container: Container, path: str, limit: int) -> dict[str, tuple[bytes, bool]]:
     """Regular files at or below an absolute path: relative path -> (bytes, executable).
 
+    What lies in folders kept in memory (tmpfs, ``/dev/shm``) cannot be had this way.
+
     Raises:
         FileNotFoundError: no such path.
         OutputLimitExceededError: the archive has more than `limit` bytes.
         ContainerLostError: the container is gone.
     """
-
-    def work(api: Any) -> bytes:
-        stream, _ = api.get_archive(container.id, path, chunk_size=_CHUNK)
-        return b"".join(_bounded(stream, limit))
-
     try:
-        data = await container.engine.call(work, repeatable=True)
-    except Exception as error:
-        if status_code(error) == 404 and await container.state():
+        data = await container.engine.fetch(f"/containers/{container.id}/archive", {"path": path}, limit)
+    except OverflowError:
+        raise OutputLimitExceededError(f"{limit} bytes", None) from None
+    except RefusedError as error:
+        if error.status == 404 and await container.state():
             raise FileNotFoundError(f"no such path in the sandbox: {path}") from error
         await _refused(container, error)
         raise
@@ -92,20 +89,11 @@ async def _make_folders(container: Container, files: Tree, owner: tuple[int, int
 
 async def _refused(container: Container, error: Exception) -> None:
     """Raise what a refusal means; other errors are left to the caller."""
-    if status_code(error) is None:
+    if not isinstance(error, RefusedError) and status_code(error) is None:
         return
     if not (await container.state()).get("Running"):
         raise await container.lost("cannot move files") from error
     raise InfrastructureError("infra:transfer", explanation(error)) from error
-
-
-def _bounded(stream: Iterator[bytes], limit: int) -> Iterator[bytes]:
-    seen = 0
-    for piece in stream:
-        seen += len(piece)
-        if seen > limit:
-            raise OutputLimitExceededError(f"{limit} bytes", None)
-        yield piece
 
 
 def _regular(data: bytes, name: str) -> Iterator[tuple[str, tuple[bytes, bool]]]:

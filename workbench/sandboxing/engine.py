@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -34,7 +35,15 @@ class EngineGoneError(InfrastructureError):
 
 
 class RefusedError(Exception):
-    """The engine said that a build, pull or import failed; the text is the engine's."""
+    """The engine said no; the text is the engine's.
+
+    Attributes:
+        status: the HTTP status, 200 for a failure in the middle of a build, pull or import.
+    """
+
+    def __init__(self, message: str, status: int = 200) -> None:
+        self.status = status
+        super().__init__(message)
 
 
 class Engine:
@@ -132,26 +141,52 @@ class Engine:
             RefusedError: the engine said that it failed.
             EngineGoneError: the engine broke off.
         """
+        options: Any = {"params": dict(params), "content": content, "headers": headers}
+        async with self._stream("POST", path, options) as answer:
+            if answer.status_code != 200:
+                raise RefusedError(_message(await answer.aread()))
+            async for line in answer.aiter_lines():
+                event = json.loads(line) if line.strip() else {}
+                if "error" in event:
+                    raise RefusedError(str(event["error"]))
+                each(event)
+
+    async def fetch(self, path: str, params: Mapping[str, str], limit: int) -> bytes:
+        """The body of an answer.
+
+        The engine keeps a container locked while it sends an archive, so one that is too long is
+        broken off by closing the connection.
+
+        Raises:
+            RefusedError: the engine would not; `status` says why.
+            OverflowError: more than `limit` bytes.
+            EngineGoneError: the engine broke off.
+        """
+        data = bytearray()
+        async with self._stream("GET", path, {"params": dict(params)}) as answer:
+            if answer.status_code != 200:
+                raise RefusedError(_message(await answer.aread()), answer.status_code)
+            async for piece in answer.aiter_raw():
+                data += piece
+                if len(data) > limit:
+                    raise OverflowError(f"more than {limit} bytes")
+        return bytes(data)
+
+    @asynccontextmanager
+    async def _stream(self, method: str, path: str, options: dict[str, Any]) -> AsyncIterator[httpx.Response]:
         where = address(self.url)
         host = "docker" if isinstance(where, str) else f"{where[0]}:{where[1]}"
         # Nothing is encrypted here, and loading certificates would take longer than the request.
         transport = httpx.AsyncHTTPTransport(verify=False, uds=where if isinstance(where, str) else None)
         base = f"http://{host}/v{self.api().api_version}"
-        options: Any = {"params": dict(params), "content": content, "headers": headers}
         try:
             async with (
                 httpx.AsyncClient(
                     base_url=base, transport=transport, timeout=None, trust_env=False
                 ) as client,
-                client.stream("POST", path, **options) as answer,
+                client.stream(method, path, **options) as answer,
             ):
-                if answer.status_code != 200:
-                    raise RefusedError(_message(await answer.aread()))
-                async for line in answer.aiter_lines():
-                    event = json.loads(line) if line.strip() else {}
-                    if "error" in event:
-                        raise RefusedError(str(event["error"]))
-                    each(event)
+                yield answer
         except httpx.TransportError as error:
             raise EngineGoneError(f"the engine at {self.url} broke off: {error!r}") from error
 

@@ -23,7 +23,7 @@ from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, st
 from workbench.sandboxing.images import BuildResult, build
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.limits import Limits, effective, host_config
-from workbench.sandboxing.network import NAME, ensure_network
+from workbench.sandboxing.network import ensure_network
 from workbench.sandboxing.progress import BuildDisplay
 
 logger = logging.getLogger(__name__)
@@ -153,8 +153,7 @@ class Fleet:
     async def _create(self, config: DockerConfig, image: dict[str, Any], limits: Limits) -> Container:
         """A container that is not yet running; joined to our network only if it may use it now."""
         reach = "public" in (config.network, config.network_verify)
-        if reach:
-            await ensure_network(self.engine)
+        network = await ensure_network(self.engine) if reach else "none"
         options: dict[str, Any] = {
             "image": image["Id"],
             "command": list(MAIN_PROCESS),
@@ -169,7 +168,6 @@ class Fleet:
             },
             "use_config_proxy": False,
         }
-        network = NAME if reach else "none"
         try:
             made = await self._create_with(options, config, limits, network)
         except Exception as error:
@@ -179,7 +177,7 @@ class Fleet:
         container = Container(self.engine, made, config.user or image["Config"].get("User") or "")
         self.running[made] = container
         if reach and config.network == "none":
-            await self.engine.call(lambda api: api.disconnect_container_from_network(made, NAME))
+            await self.engine.call(lambda api: api.disconnect_container_from_network(made, network))
         return container
 
     async def _create_with(

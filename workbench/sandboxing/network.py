@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from workbench.sandboxing import labels
@@ -13,25 +14,25 @@ _OPTIONS = {"com.docker.network.bridge.enable_icc": "false"}
 
 
 async def ensure_network(engine: Engine) -> str:
-    """The id of our network, made where it is not there. One for all runs, so that pools never run dry."""
+    """The id of our network, made where it is not there. One for all runs, so that pools never run dry.
+
+    Engines let two processes make a network of one name at the same time; all then agree on the
+    oldest, and who made another takes it away.
+    """
     found = await _find(engine)
-    if found is None:
-        try:
-            made: Any = await engine.call(
-                lambda api: api.create_network(
-                    NAME,
-                    driver="bridge",
-                    options=_OPTIONS,
-                    labels={labels.RUN: "shared"},
-                    check_duplicate=True,
-                )
-            )
-            return str(made["Id"])
-        except Exception as error:
-            if status_code(error) != 409:
-                raise
-            found = await _find(engine)
-    return str(found)
+    if found is not None:
+        return found
+
+    def make(api: Any) -> str:
+        marks = {labels.RUN: "shared"}
+        return str(api.create_network(NAME, driver="bridge", options=_OPTIONS, labels=marks)["Id"])
+
+    made = await engine.call(make)
+    oldest = await _find(engine) or made
+    if oldest != made:
+        with contextlib.suppress(Exception):
+            await engine.call(lambda api: api.remove_network(made))
+    return oldest
 
 
 async def join(engine: Engine, container: str, network: Network) -> None:
@@ -52,7 +53,8 @@ async def join(engine: Engine, container: str, network: Network) -> None:
 async def _find(engine: Engine) -> str | None:
     filters = {"name": NAME, "label": labels.RUN}
     found: Any = await engine.call(lambda api: api.networks(filters=filters), repeatable=True)
-    return next((str(network["Id"]) for network in found if network["Name"] == NAME), None)
+    ours = sorted((str(record["Created"]), str(record["Id"])) for record in found if record["Name"] == NAME)
+    return ours[0][1] if ours else None
 
 
 def _already(error: Exception) -> bool:

@@ -91,7 +91,31 @@ async def put_tree(
         await fast.put_files(files, user=user)
         return
     for root, some in _by_root(files).items():
-        await _unpack(sandbox, root, some, user)
+        await unpack(sandbox, root, some, user)
+
+
+async def unpack(sandbox: SandboxEnvironment, root: str, files: Tree, user: str | None) -> None:
+    """Write files below a folder by the sandbox's own ``tar``, or one by one where it has none.
+
+    Raises:
+        InfrastructureError: ``infra:transfer``.
+    """
+    archive = b"".join(members((path, *file) for path, file in sorted(files.items())))
+    done = await sandbox.exec(
+        ["/bin/sh", "-c", _UNPACK, "sh", root],
+        input=archive,
+        user=user,
+        timeout=_SECONDS,
+        timeout_retry=False,
+    )
+    if done.success:
+        return
+    if done.returncode != 127:
+        raise InfrastructureError("infra:transfer", f"cannot unpack files: {done.stderr.strip()[:300]}")
+    for path, (data, executable) in files.items():
+        target = posixpath.join(root, path)
+        await sandbox.write_file(target, data)
+        await sandbox.exec(["chmod", "755" if executable else "644", target], user=user)
 
 
 async def tree_digest(sandbox: SandboxEnvironment, path: str) -> dict[str, tuple[bool, str]]:
@@ -145,26 +169,6 @@ def _by_root(files: Tree) -> dict[str, dict[str, tuple[bytes, bool]]]:
     for path, file in files.items():
         roots.setdefault("/" if path.startswith("/") else ".", {})[path.lstrip("/")] = file
     return roots
-
-
-async def _unpack(sandbox: SandboxEnvironment, root: str, files: Tree, user: str | None) -> None:
-    """Unpack files below a folder by the sandbox's ``tar``, or write them one by one without it."""
-    archive = b"".join(members((path, *file) for path, file in sorted(files.items())))
-    done = await sandbox.exec(
-        ["/bin/sh", "-c", _UNPACK, "sh", root],
-        input=archive,
-        user=user,
-        timeout=_SECONDS,
-        timeout_retry=False,
-    )
-    if done.success:
-        return
-    if done.returncode != 127:
-        raise InfrastructureError("infra:transfer", f"cannot unpack files: {done.stderr.strip()[:300]}")
-    for path, (data, executable) in files.items():
-        target = posixpath.join(root, path)
-        await sandbox.write_file(target, data)
-        await sandbox.exec(["chmod", "755" if executable else "644", target], user=user)
 
 
 def _digests(output: str) -> Iterator[dict[str, tuple[bool, str]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -67,11 +67,11 @@ def fleet(engine: Engine) -> Iterator[Fleet]:
 
 
 @pytest.fixture(scope="module")
-def start(fleet: Fleet) -> Callable[[DockerConfig], DockerSandbox]:
+def start(fleet: Fleet) -> Callable[[DockerConfig], Awaitable[DockerSandbox]]:
     """Starts a container that lives until the module's end."""
 
-    def start(config: DockerConfig) -> DockerSandbox:
-        return DockerSandbox(anyio.run(fleet.start, config), config)
+    async def start(config: DockerConfig) -> DockerSandbox:
+        return DockerSandbox(await fleet.start(config), config)
 
     return start
 

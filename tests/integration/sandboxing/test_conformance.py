@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
+import anyio
 import pytest
 from inspect_ai.util._sandbox.self_check import *  # noqa: F403
 
@@ -16,11 +17,11 @@ pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
 @pytest.fixture(scope="module", params=["root", "user"])
 def shared_sandbox(
     request: pytest.FixtureRequest,
-    start: Callable[[DockerConfig], DockerSandbox],
+    start: Callable[[DockerConfig], Awaitable[DockerSandbox]],
     root_image: BuildPlan,
     user_image: BuildPlan,
 ) -> DockerSandbox:
-    return start(DockerConfig(build=root_image if request.param == "root" else user_image))
+    return anyio.run(start, DockerConfig(build=root_image if request.param == "root" else user_image))
 
 
 @pytest.fixture

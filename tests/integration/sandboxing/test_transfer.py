@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
+import anyio
 import pytest
 from inspect_ai.util import OutputLimitExceededError
 
@@ -16,7 +17,7 @@ from workbench.sandboxing.providers.docker import DockerSandbox
 from workbench.sandboxing.transfer import find_files, put_tree, tree_digest, tree_digests
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
-Start = Callable[[DockerConfig], DockerSandbox]
+Start = Callable[[DockerConfig], Awaitable[DockerSandbox]]
 
 SKILL = {
     "mesh/SKILL.md": (b"---\nname: mesh\n---\n\xff\xfe", False),
@@ -30,12 +31,12 @@ DIGESTS = {path: (executable, digest_bytes(data)) for path, (data, executable) i
 
 @pytest.fixture(scope="module")
 def box(start: Start, root_image: BuildPlan) -> DockerSandbox:
-    return start(DockerConfig(build=root_image))
+    return anyio.run(start, DockerConfig(build=root_image))
 
 
 @pytest.fixture(scope="module")
 def user_box(start: Start, user_image: BuildPlan) -> DockerSandbox:
-    return start(DockerConfig(build=user_image))
+    return anyio.run(start, DockerConfig(build=user_image))
 
 
 async def test_a_tree_arrives_in_all_places_byte_for_byte(box: DockerSandbox) -> None:
@@ -102,16 +103,15 @@ async def test_skill_files_are_found_wherever_they_hide(box: DockerSandbox) -> N
     assert not [path for path in found if path.startswith(("/proc", "/sys", "/tmp/loop/"))]
 
 
-async def test_an_image_without_find_is_searched_too(
-    start: Start, planned: Callable[[str], BuildPlan]
-) -> None:
-    import anyio
+@pytest.fixture(scope="module")
+def bare(start: Start, planned: Callable[[str], BuildPlan]) -> DockerSandbox:
+    """A container without `find`, with one hidden file."""
+    hide = "mkdir -p '/a/.b c' && touch '/a/.b c/skill.md' && rm /usr/bin/find"
+    return anyio.run(start, DockerConfig(build=planned(f"FROM {DEBIAN_PYTHON}\nRUN {hide}\n")))
 
-    image = planned(
-        f"FROM {DEBIAN_PYTHON}\nRUN mkdir -p '/a/.b c' && touch '/a/.b c/skill.md' && rm /usr/bin/find\n"
-    )
-    box = await anyio.to_thread.run_sync(lambda: start(DockerConfig(build=image)))
-    assert await find_files(box, "SKILL.md") == ["/a/.b c/skill.md"]
+
+async def test_an_image_without_find_is_searched_too(bare: DockerSandbox) -> None:
+    assert await find_files(bare, "SKILL.md") == ["/a/.b c/skill.md"]
 
 
 async def test_files_come_out_without_any_program_of_the_container(box: DockerSandbox) -> None:
@@ -141,9 +141,7 @@ async def test_a_path_through_a_file_is_an_error_with_its_name(box: DockerSandbo
 
 
 async def test_planted_programs_do_not_answer_for_file_access(box: DockerSandbox) -> None:
-    planted = {
-        name: (b"#!/bin/sh\necho planted\n", True) for name in ("head", "cat", "ls", "dirname", "find")
-    }
+    planted = dict.fromkeys(("head", "cat", "ls", "dirname", "find"), (b"#!/bin/sh\necho planted\n", True))
     await put_tree(box, planted, "/usr/local/bin")
     await box.write_file("/tmp/real", "real")
     assert await box.read_file("/tmp/real") == "real"

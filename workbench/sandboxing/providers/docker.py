@@ -36,7 +36,7 @@ from workbench.sandboxing.container import ContainerLostError
 from workbench.sandboxing.engine import Engine, EngineGoneError
 from workbench.sandboxing.fleet import Fleet, Started, shared_fleet, sweep
 from workbench.sandboxing.images import plan
-from workbench.sandboxing.transfer import Tree
+from workbench.sandboxing.transfer import Tree, unpack
 
 _NOTE_BYTES = 256
 _OOM_COUNTERS = (
@@ -140,14 +140,21 @@ class DockerSandbox(SandboxEnvironment):
     async def put_files(self, files: Tree, *, user: str | None = None) -> None:
         """Write files at absolute paths in one transfer, owned by `user`; missing folders are made.
 
-        Existing files are replaced whatever their mode.
+        Existing files are replaced whatever their mode. The engine cannot see into folders kept in
+        memory, so files for those go by the container's ``tar``.
 
         Raises:
             SandboxLostError: the container is gone.
             InfrastructureError: ``infra:transfer``.
         """
+        hidden = ("/dev", *(path for path, _ in self.config.tmpfs))
+        memory = {path: file for path, file in files.items() if _below(path, hidden)}
+        disk = {path: file for path, file in files.items() if path not in memory}
         with _Losses():
-            await archive.put(self.container, files, await self._owner(user))
+            if disk:
+                await archive.put(self.container, disk, await self._owner(user))
+        if memory:
+            await unpack(self, "/", {path.lstrip("/"): file for path, file in memory.items()}, user)
 
     async def get_files(self, path: str, *, limit: int = 64 << 20) -> dict[str, tuple[bytes, bool]]:
         """Regular files at or below a path, relative to it, read without any program of the container.
@@ -330,6 +337,10 @@ def _not_started(said: str) -> ExecResult[str]:
     missing = "executable file not found" in said or "no such file or directory" in said
     code = 127 if missing and "chdir to cwd" not in said else 126
     return ExecResult(False, code, "", said + "\n")
+
+
+def _below(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
 class _Losses:
