@@ -158,13 +158,19 @@ def _all_workbench(tasks: Sequence[str]) -> bool:
 
 def _log_dir(is_set: bool, params: dict[str, Any]) -> str:
     """A new folder for an eval; for an eval-set one that the same command finds again."""
+    import click
+
+    from workbench.core.errors import WorkbenchError
     from workbench.evaluation.runs import run_folder, set_folder
 
     names = [task.removeprefix(_PREFIX) for task in params["tasks"]]
-    if not is_set:
-        return str(run_folder(names))
     keys = ("tasks", "t", "s", "m", "model", "model_spec", "solver", "sandbox")
-    return str(set_folder(names, [str(params.get(key)) for key in keys]))
+    try:
+        if not is_set:
+            return str(run_folder(names))
+        return str(set_folder(names, [str(params.get(key)) for key in keys]))
+    except WorkbenchError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _retry_in_place(callback: Any) -> Any:

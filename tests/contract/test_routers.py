@@ -167,6 +167,10 @@ def test_a_query_of_a_hundred_kilobytes_is_answered(router: RecipeRouter) -> Non
     assert len(router.route([LONG], 3)) == 1
 
 
+def test_a_query_that_is_no_valid_unicode_is_answered(router: RecipeRouter) -> None:
+    assert len(router.route([Query("broken", "Extract \ud800 tables")], 3)) == 1
+
+
 def test_an_empty_pool_gives_empty_rankings(case: tuple[Workspace, str], tmp_path: Path) -> None:
     workspace, name = case
     empty = pools.write(tmp_path / "empty.pool", {})

@@ -87,7 +87,7 @@ def _oracle(suite: Suite, given: dict[str, Any], workspace: Workspace, repeat: i
 
     folder = run_folder([f"check-{suite.name}"], workspace)
     display = "rich" if console().is_terminal else "plain"
-    checks = run_checks(suite.name, given, folder, repeat=repeat, display=display)
+    checks = run_checks(suite.name, workspace, given, folder, repeat=repeat, display=display)
     console().print(_table(checks, suite.spec.needs_skills))
     bad = failing(checks, suite.spec.needs_skills)
     console().print(f"{len(checks) - len(bad)} of {len(checks)} tasks hold; logs in {folder}")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from workbench.sandboxing.engine import Engine
 
 
 @click.group()
@@ -14,10 +19,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
 def list_images(as_json: bool) -> None:
     """Show our images, their size and what they start from."""
-    from workbench.sandboxing.engine import Engine
     from workbench.sandboxing.inventory import inventory
 
-    found = inventory(Engine())
+    found = inventory(_engine())
     if as_json:
         import json
         from dataclasses import asdict
@@ -29,12 +33,12 @@ def list_images(as_json: bool) -> None:
     from workbench.core.terminal import console, safe
 
     table = Table(box=None, pad_edge=False)
-    for column in ("image", "id", "MiB", "used", "in place of"):
+    for column in ("image", "MiB", "used by", "in place of"):
         table.add_column(column, justify="right" if column == "MiB" else "left", overflow="fold")
     for image in found:
         used = f"{image.containers} containers" if image.containers else ""
         swapped = ", ".join(image.substitutes)
-        table.add_row(safe(image.name), image.id[7:19], str(image.size_bytes >> 20), used, safe(swapped))
+        table.add_row(safe(image.name), str(image.size_bytes >> 20), used, safe(swapped))
     console().print(table if found else "no images yet; they are built when an evaluation starts")
 
 
@@ -48,15 +52,15 @@ def build_base(force: bool) -> None:
     from workbench.core.terminal import console, safe
     from workbench.sandboxing.builder import BuildError
     from workbench.sandboxing.debian import DEBIAN_PYTHON, build_debian_python
-    from workbench.sandboxing.engine import Engine
 
+    engine = _engine()
     out = console(stderr=True)
 
     def said(line: str) -> None:
         out.print(safe(line), markup=False, style="dim")
 
     async def build() -> str:
-        return await build_debian_python(Engine(), force=force, said=said)
+        return await build_debian_python(engine, force=force, said=said)
 
     try:
         made = anyio.run(build)
@@ -70,10 +74,9 @@ def build_base(force: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def prune(everything: bool, yes: bool) -> None:
     """Remove our images that no container uses; they are built again when needed."""
-    from workbench.sandboxing.engine import Engine
     from workbench.sandboxing.inventory import inventory, remove
 
-    engine = Engine()
+    engine = _engine()
     unused = [
         image for image in inventory(engine) if not image.containers and (everything or image.kind != "base")
     ]
@@ -86,3 +89,15 @@ def prune(everything: bool, yes: bool) -> None:
     click.echo(f"removed {len(removed)} images")
     for name, reason in kept.items():
         click.echo(f"kept {name}: {reason}", err=True)
+
+
+def _engine() -> Engine:
+    """The engine, or one line that says why there is none."""
+    from workbench.core.errors import MachineError
+    from workbench.sandboxing.availability import engine_status
+    from workbench.sandboxing.engine import Engine
+
+    status = engine_status()
+    if not status.ok:
+        raise MachineError(status.reason)
+    return Engine(status.url)

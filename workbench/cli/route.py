@@ -313,11 +313,11 @@ def _notes(result: _Result) -> Iterator[str]:
         ("not counted: without gold, or generic", scores.not_counted),
     ):
         if tasks:
-            yield f"{len(tasks)} tasks {what}: {', '.join(tasks[:5])}{', ...' if len(tasks) > 5 else ''}"
+            yield f"tasks {what} ({len(tasks)}): {', '.join(tasks[:5])}{', ...' if len(tasks) > 5 else ''}"
     if result.unknown_tasks:
-        yield f"{result.unknown_tasks} rankings are for tasks not in the list; ignored"
+        yield f"rankings for tasks not in the list, ignored: {result.unknown_tasks}"
     if measured.strangers:
-        yield f"{measured.strangers} ranked ids are not in the pool; counted as wrong"
+        yield f"ranked ids that are not in the pool, counted as wrong: {measured.strangers}"
 
 
 def _alternatives(result: _Result) -> Iterator[str]:

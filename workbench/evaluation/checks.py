@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.core.record import TrialRecord
+from workbench.core.workspace import Workspace
 
 Probe = Literal["gold", "nothing", "without"]
 PROBES: dict[Probe, tuple[str, str]] = {
@@ -47,7 +48,7 @@ class TaskCheck:
 
 
 def run_checks(
-    suite: str, given: dict[str, Any], log_dir: Path, *, repeat: int, display: str
+    suite: str, workspace: Workspace, given: dict[str, Any], log_dir: Path, *, repeat: int, display: str
 ) -> list[TaskCheck]:
     """Run every probe of every task through the same path as an evaluation.
 
@@ -64,8 +65,8 @@ def run_checks(
     from workbench.evaluation.tasks import build_task
 
     checks: dict[str, TaskCheck] = {}
-    both = build_task(suite, {**given, "conditions": "none,gold"})
-    gold = build_task(suite, {**given, "conditions": "gold"})
+    both = build_task(suite, {**given, "conditions": "none,gold"}, workspace)
+    gold = build_task(suite, {**given, "conditions": "gold"}, workspace)
     for task, agent in ((both, oracle()), (gold, nop())):
         logs = inspect_eval(
             task,

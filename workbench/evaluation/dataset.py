@@ -77,7 +77,7 @@ def _sample(
             "condition": arm.condition,
             "router": arm.router or "",
             "arm": arm.label,
-            "stratum": "single" if len(gold) == 1 else "multi",
+            "arm_stratum": f"{arm.label} {'single' if len(gold) == 1 else 'multi'}",
             **task.tags,
         },
         sandbox=sandbox,

@@ -20,10 +20,14 @@ from workbench.evaluation.guard import Guard
 from workbench.evaluation.routes import Routes
 from workbench.evaluation.treatment import Treatment
 from workbench.routing.load import load_router
+from workbench.routing.router import Router
+from workbench.routing.stage import Progress
 from workbench.sandboxing.availability import EngineStatus, engine_status
 from workbench.skills.discover import read_tree
 from workbench.skills.folders import unique_folders
 from workbench.skills.opening import open_pool
+from workbench.skills.pool import Pool
+from workbench.skills.progress import shown_progress
 
 
 @dataclass(frozen=True)
@@ -88,15 +92,30 @@ def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) 
     whole = suite
     if arguments.tasks:
         suite = suite.select(arguments.tasks)
-    pool = open_pool(
-        arguments.pool,
-        workspace,
-        suite_data=lambda name: whole.data if name == suite_name else suite_data(name, workspace),
+    engine = _engine(suite)
+    with shown_progress() as progress:
+        pool = open_pool(
+            arguments.pool,
+            workspace,
+            suite_data=lambda name: whole.data if name == suite_name else suite_data(name, workspace),
+            progress=progress,
+        )
+        routers = _routers(arguments, pool, workspace, progress)
+    return Experiment(
+        suite, arguments, Routes(suite, pool, gold_of(whole, pool), routers, arguments.k), engine
     )
-    names = arguments.routers if "routed" in arguments.conditions else ()
-    routers = {name: load_router(name, pool, workspace, seed=arguments.seed) for name in names}
-    routes = Routes(suite, pool, gold_of(whole, pool), routers, arguments.k)
-    return Experiment(suite, arguments, routes, _engine(suite))
+
+
+def _routers(
+    arguments: EvalArguments, pool: Pool, workspace: Workspace, progress: Progress
+) -> dict[str, Router]:
+    """The routers by name, with weights loaded and indexes built, so that what is missing shows now."""
+    routers: dict[str, Router] = {}
+    for name in arguments.routers if "routed" in arguments.conditions else ():
+        router = load_router(name, pool, workspace, seed=arguments.seed, progress=progress)
+        router.prepare()
+        routers[name] = router
+    return routers
 
 
 def defaults(suite_name: str, workspace: Workspace) -> tuple[str, int]:

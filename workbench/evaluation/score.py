@@ -115,7 +115,7 @@ def _parts(record: TrialState) -> tuple[RouteInfo, Exposure]:
 
 
 def _loads(record: TrialState, exposure: Exposure) -> tuple[Load, ...]:
-    """Loads reported by tools, then those seen in other tool calls."""
+    """Loads reported by tools and those seen in other tool calls, by turn."""
     calls: list[Call] = []
     turn = 0
     for event in transcript().events:
@@ -123,12 +123,16 @@ def _loads(record: TrialState, exposure: Exposure) -> tuple[Load, ...]:
             turn += 1
         elif isinstance(event, ToolEvent) and event.function != "load_skill":
             calls.append(Call(turn, event.function, event.arguments))
-    return (*record.loads, *detect(calls, exposure.installed, record.places))
+    seen = [*record.loads, *detect(calls, exposure.installed, record.places)]
+    return tuple(sorted(seen, key=lambda load: load.turn))
 
 
 def _incidents() -> tuple[str, ...]:
+    reported = store_as(TrialState).incidents
     limits = [f"limit:{e.type}" for e in transcript().events if isinstance(e, SampleLimitEvent)]
-    return tuple(dict.fromkeys([*store_as(TrialState).incidents, *limits]))
+    if "agent_timeout" in reported:  # Inspect logs the task's own time limit as well
+        limits = [name for name in limits if name != "limit:time"]
+    return tuple(dict.fromkeys([*reported, *limits]))
 
 
 def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_seconds: float) -> TrialRecord:

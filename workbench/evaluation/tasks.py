@@ -15,7 +15,7 @@ from inspect_ai.viewer import ViewerConfig
 from workbench.benchmarks.suite import suite_names
 from workbench.core.errors import WorkbenchError
 from workbench.core.terminal import safe
-from workbench.core.workspace import find_workspace
+from workbench.core.workspace import Workspace, find_workspace
 from workbench.evaluation import trials
 from workbench.evaluation.arguments import parse, refuse_unknown
 from workbench.evaluation.names import qualified
@@ -26,10 +26,11 @@ MAX_RETRIES = 8
 
 def register_suites() -> list[Callable[..., Task]]:
     """Register a task for every suite of the workspace and of the package."""
-    return [_register(name) for name in suite_names(find_workspace())]
+    workspace = find_workspace()
+    return [_register(name, workspace) for name in suite_names(workspace)]
 
 
-def _register(name: str) -> Callable[..., Task]:
+def _register(name: str, workspace: Workspace) -> Callable[..., Task]:
     def suite_task(
         router: str | list[str] | None = None,
         router_k: int | None = None,
@@ -53,14 +54,18 @@ def _register(name: str) -> Callable[..., Task]:
         }
         with user_errors():
             refuse_unknown(unknown)
-            return build_task(name, given)
+            return build_task(name, given, workspace)
 
     suite_task.__doc__ = f"The suite '{name}' under the conditions none, gold and routed."
     return task(name=qualified(name))(suite_task)
 
 
-def build_task(name: str, given: dict[str, Any]) -> Task:
+def build_task(name: str, given: dict[str, Any], workspace: Workspace) -> Task:
     """The Inspect task of a suite for task arguments as Inspect passes them.
+
+    Args:
+        workspace: where the suite was found. Not looked for again: Inspect changes the current
+            directory when it makes a task anew for a retry.
 
     Raises:
         WorkbenchError: anything missing or wrong, before anything is spent.
@@ -71,7 +76,6 @@ def build_task(name: str, given: dict[str, Any]) -> Task:
     from workbench.evaluation.prepare import prepare
     from workbench.evaluation.score import workbench_scorer
 
-    workspace = find_workspace()
     pool, k = defaults(name, workspace)
     arguments = parse(given, workspace, pool=pool, k=k)
     run = experiment(name, arguments, workspace)

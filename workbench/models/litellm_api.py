@@ -11,6 +11,7 @@ import time
 from typing import Any
 from weakref import WeakSet
 
+from anyio import to_thread
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import (
     ChatMessage,
@@ -87,6 +88,10 @@ class LiteLLMAPI(ModelAPI):
         super().__init__(model_name, base_url, api_key, [f"{provider.upper()}_API_KEY"], config)
         self._noted: set[str] = set()
         self._introduced = False
+
+    async def prepare(self) -> None:
+        """Import LiteLLM now, in a thread: it takes seconds that no agent's time should pay for."""
+        await to_thread.run_sync(load_litellm)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig

@@ -54,7 +54,10 @@ class Encoder:
         import numpy as np
 
         with self._lock:
-            tokens = self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens)
+            # Split: what looks like a control token in a text is text.
+            tokens = self._tokenizer(
+                list(texts), truncation=True, max_length=self._max_tokens, split_special_tokens=True
+            )
             rows = [row or [0] for row in tokens["input_ids"]]  # a text of no tokens still needs one
             cut = [bool(encoding.overflowing) for encoding in tokens.encodings]
             vectors = np.zeros((len(texts), self._model.config.hidden_size), dtype=np.float32)

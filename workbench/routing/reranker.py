@@ -38,8 +38,8 @@ class Reranker:
             )
         self._model.to(self._device).eval()
         self._instruction = instruction
-        self._before = self._tokens(_SYSTEM, special=False)
-        self._after = self._tokens(_ANSWER, special=False)
+        self._before = self._frame(_SYSTEM)
+        self._after = self._frame(_ANSWER)
         self._room = choice.max_tokens - len(self._before) - len(self._after)
         self._yes, self._no = self._answers(choice.model)
         self._lock = Lock()
@@ -93,8 +93,16 @@ class Reranker:
         scores: list[float] = margin.tolist()
         return scores
 
-    def _tokens(self, text: str, special: bool = True) -> list[int]:
-        ids: list[int] = self._tokenizer(text, add_special_tokens=special)["input_ids"]
+    def _frame(self, text: str) -> list[int]:
+        """Tokens of the prompt's own text, control tokens included."""
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False, split_special_tokens=False)[
+            "input_ids"
+        ]
+        return ids
+
+    def _tokens(self, text: str) -> list[int]:
+        """Tokens of what a task or a skill says: a skill cannot end its turn and answer for the model."""
+        ids: list[int] = self._tokenizer(text, split_special_tokens=True)["input_ids"]
         return ids
 
     def _answers(self, model: str) -> tuple[int, int]:

@@ -31,8 +31,8 @@ class QueryText(_Verbatim):
     chars: int | None = Option(None, ge=1)
 
     def render(self, task: str) -> str:
-        """The text for one task."""
-        return self.prefix + task[: self.chars]
+        """The text for one task; lone surrogates, which no tokeniser takes, become ``?``."""
+        return self.prefix + task[: self.chars].encode("utf-8", "replace").decode("utf-8")
 
 
 class DocumentText(_Verbatim):

@@ -45,7 +45,7 @@ def words(text: str) -> list[str]:
         return data.translate(_TO_ASCII_WORDS).decode("ascii").split()
     found: list[str] = []
     for run in _WORD.findall(text):
-        if len(run) > 1 and _IS_CJK.match(run):
+        if run[0] >= "\u3040" and len(run) > 1 and _IS_CJK.match(run):
             found.extend(run[at : at + 2] for at in range(len(run) - 1))
         else:
             found.append(run)

@@ -16,6 +16,7 @@ import anyio
 import anyio.abc
 
 from workbench.sandboxing.engine import Engine, EngineGoneError
+from workbench.sandboxing.groups import together
 
 _HEAD_LIMIT = 65536
 _PIECE = 1 << 18
@@ -148,7 +149,7 @@ async def pump(
     then; once the command is gone, its last words are waited for briefly.
     """
     splitter.feed(first)
-    async with anyio.create_task_group() as tasks:
+    async with together() as tasks:
         if given is not None:
             tasks.start_soon(_feed, stream, given)
         await _take(stream, splitter, running)

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, repeat
 from typing import Any
 
 import anyio
@@ -16,8 +17,8 @@ from workbench.sandboxing.kill import KILL_ALL_SIGNAL, TOKEN, kill_command
 
 _KILL_SECONDS = 3.0
 _LOG_LINES = 20
-_SETTLE = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0)
-"""Seconds between looks at an exec whose stream closed before the engine noted its end."""
+_ASK_AGAIN = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
+"""Seconds between looks at a command whose output has ended; the last repeats."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ class Container:
         try:
             with anyio.fail_after(timeout):
                 await self._stream(exec_id, given, out, err)
+                record = await self._ended(exec_id)
         except TimeoutError:
             dead = await self._kill(token, user)
             text = b"".join(part for sink in (out, err) for part in sink.parts[::2])
@@ -117,7 +119,7 @@ class Container:
             raise
         finally:
             self._tokens.discard(token)
-        return await self._finished(exec_id, out, err)
+        return await self._finished(record, out, err)
 
     async def state(self) -> dict[str, Any]:
         """The engine's record of the container's state; empty when there is no such container."""
@@ -150,7 +152,8 @@ class Container:
             parts.append(str(state["Error"]))
         log = await self._log_tail()
         tail = f"; its last output: {log}" if log else ""
-        return ContainerLostError(f"{what}: the container is gone ({', '.join(parts)}){tail}", state)
+        now = "runs, but its commands are lost" if state.get("Running") else "is gone"
+        return ContainerLostError(f"{what}: the container {now} ({', '.join(parts)}){tail}", state)
 
     async def remove(self) -> None:
         """Kill and remove the container and its volumes; nothing happens when it is gone already."""
@@ -198,22 +201,25 @@ class Container:
             raise
         return dict(found)
 
-    async def _finished(self, exec_id: str, out: Collector, err: Collector) -> Finished:
-        """The result once the engine has noted the end of the command."""
-        record: dict[str, Any] = {}
-        for pause in _SETTLE:
+    async def _ended(self, exec_id: str) -> dict[str, Any]:
+        """The engine's record of a command once it has ended; it may close its output long before."""
+        for pause in chain(_ASK_AGAIN, repeat(_ASK_AGAIN[-1])):
             await anyio.sleep(pause)
             record = await self._inspect(exec_id)
-            if not record["Running"] and record["ExitCode"] is not None:
-                break
-        code = record.get("ExitCode")
+            if not record["Running"]:
+                return record
+        raise AssertionError("unreachable")
+
+    async def _finished(self, record: Mapping[str, Any], out: Collector, err: Collector) -> Finished:
+        """The result, unless the container went with it. No process means that nothing was started."""
         if not record.get("Pid"):
             return await self._not_started(out, err)
-        if code is None or (code > 128 and not out.seen and not err.seen):
-            state = await self.state()
-            if not state.get("Running"):
-                raise await self.lost("a command was cut off")
-        return Finished(-1 if code is None else int(code), out, err)
+        code = record.get("ExitCode")
+        if code is None:
+            raise await self.lost("a command's result is not known")
+        if code > 128 and not out.seen and not err.seen and not (await self.state()).get("Running"):
+            raise await self.lost("a command was cut off")
+        return Finished(int(code), out, err)
 
     async def _not_started(self, out: Collector, err: Collector) -> Finished:
         state = await self.state()
@@ -256,7 +262,7 @@ class Container:
         exec_id = await self._create(command, False, "/", {}, user)
         out, err = Collector(4096), Collector(4096)
         await self._stream(exec_id, None, out, err)
-        return (await self._finished(exec_id, out, err)).code == 0
+        return (await self._finished(await self._ended(exec_id), out, err)).code == 0
 
     async def _log_tail(self) -> str:
         try:

@@ -21,6 +21,7 @@ from workbench.core.workspace import cache_root, find_workspace
 from workbench.sandboxing import labels
 from workbench.sandboxing.builder import BuildError, Recipe, build_image
 from workbench.sandboxing.engine import Engine, RefusedError
+from workbench.sandboxing.groups import together
 
 SUITE = "bookworm"
 PACKAGES = ("python3", "ca-certificates", "procps")
@@ -50,7 +51,7 @@ async def build_debian_python(engine: Engine, *, force: bool = False, said: _Sai
         BuildError: no debootstrap, not root, or no package mirror; says what to type.
     """
     folder = find_workspace().find("sandboxes", "debian-python").parent
-    rootfs = digest_parts([SUITE, *PACKAGES])
+    rootfs = digest_parts([SUITE, *PACKAGES, _FORGET, *_LEFT_OUT])
     plan = digest_parts([rootfs, (folder / "Dockerfile").read_bytes()])
     made = None if force else await _current(engine, DEBIAN_PYTHON, plan)
     if made is not None:
@@ -121,7 +122,7 @@ async def _import(engine: Engine, command: Sequence[str], plan: str, said: _Said
     tail: list[str] = []
     refused = ""
     process = await anyio.open_process(command, env=_environment())
-    async with process, anyio.create_task_group() as tasks:
+    async with process, together() as tasks:
 
         async def listen() -> None:
             tail[:] = await _listen(process.stderr, said)

@@ -123,6 +123,17 @@ class Engine:
         options: Any = {"version": status.api_version, "timeout": self.timeout}
         return APIClient(base_url=self.url, max_pool_size=2 * MAX_CALLS, **options)
 
+    async def info(self) -> dict[str, Any]:
+        """The engine's record of itself and its machine; asked before any work.
+
+        Raises:
+            MachineError: there is no engine to work with.
+        """
+        try:
+            return await self.call(lambda api: dict(api.info()), repeatable=True)
+        except EngineGoneError as error:
+            raise MachineError(error.detail) from None
+
     async def post(
         self,
         path: str,
@@ -163,10 +174,11 @@ class Engine:
             EngineGoneError: the engine broke off.
         """
         data = bytearray()
-        async with self._stream("GET", path, {"params": dict(params)}) as answer:
+        options = {"params": dict(params), "headers": {"Accept-Encoding": "identity"}}
+        async with self._stream("GET", path, options) as answer:
             if answer.status_code != 200:
                 raise RefusedError(_message(await answer.aread()), answer.status_code)
-            async for piece in answer.aiter_raw():
+            async for piece in answer.aiter_bytes():
                 data += piece
                 if len(data) > limit:
                     raise OverflowError(f"more than {limit} bytes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import logging
+import os
 import secrets
 from collections.abc import Iterable
 from functools import lru_cache, partial
@@ -19,7 +20,8 @@ from workbench.sandboxing.base import Bases
 from workbench.sandboxing.builder import BuildError, free_bytes
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.container import Container
-from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
+from workbench.sandboxing.engine import Engine, explanation, status_code
+from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.limits import Limits, effective, host_config
@@ -75,9 +77,9 @@ class Fleet:
         """
         async with self._lock:
             if not self._info:
-                self._info = await self.engine.call(lambda api: dict(api.info()), repeatable=True)
+                self._info = await self.engine.info()
                 await sweep(self.engine)
-                atexit.register(self._remove_at_exit)
+                atexit.register(self._remove_at_exit, os.getpid())
             await self._build()
 
     async def start(self, config: DockerConfig) -> Started:
@@ -103,13 +105,13 @@ class Fleet:
             with anyio.CancelScope(shield=True):
                 await self.remove([container])
             if status_code(error) is not None:
-                raise InfrastructureError("infra:start", explanation(error)) from error
+                raise InfrastructureError("infra:start", explanation(error)) from None
             raise
         return Started(container, image, limits, self.results.get(config.reference))
 
     async def remove(self, containers: Iterable[Container]) -> None:
         """Remove containers side by side; one that resists stays on the books and is logged."""
-        async with anyio.create_task_group() as tasks:
+        async with together() as tasks:
             for container in containers:
                 tasks.start_soon(self._remove, container)
 
@@ -173,7 +175,7 @@ class Fleet:
         except Exception as error:
             if status_code(error) is None:
                 raise
-            raise InfrastructureError("infra:start", explanation(error)) from error
+            raise InfrastructureError("infra:start", explanation(error)) from None
         container = Container(self.engine, made, config.user or image["Config"].get("User") or "")
         self.running[made] = container
         if reach and config.network == "none":
@@ -210,9 +212,9 @@ class Fleet:
         if free is not None and free < _LOW_WATER:
             raise InfrastructureError("infra:start", f"only {free >> 20} MiB are free on the engine's disk")
 
-    def _remove_at_exit(self) -> None:
+    def _remove_at_exit(self, pid: int) -> None:
         """The last resort when the event loop was torn down before its containers were removed."""
-        for id in list(self.running):
+        for id in list(self.running) if os.getpid() == pid else ():
             with contextlib.suppress(Exception):
                 self.engine.blocking(partial(_force_remove, id=id))
 
@@ -251,7 +253,7 @@ async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:
     if only is not None:
         found = [record for record in found if len(only) >= 4 and str(record["Id"]).startswith(only)]
     stale = [Container(engine, str(record["Id"])) for record in found if only or _over(record)]
-    async with anyio.create_task_group() as tasks:
+    async with together() as tasks:
         for container in stale:
             tasks.start_soon(_remove_quietly, container)
     return len(stale), len(found) - len(stale)
@@ -265,7 +267,5 @@ def _over(record: dict[str, Any]) -> bool:
 async def _remove_quietly(container: Container) -> None:
     try:
         await container.remove()
-    except EngineGoneError:
-        raise
     except Exception as error:
         logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))

@@ -25,6 +25,7 @@ from workbench.sandboxing.context import digest, entries
 from workbench.sandboxing.debian import DEBIAN_PYTHON
 from workbench.sandboxing.dockerfile import Dockerfile, parse
 from workbench.sandboxing.engine import Engine
+from workbench.sandboxing.groups import together
 from workbench.sandboxing.landing import image, members, places
 
 _FORMAT = 1
@@ -146,12 +147,12 @@ async def build(
         for it.
 
     Raises:
-        EngineGoneError: the engine does not answer.
-        MachineError: its address cannot be used, or it is too old.
+        MachineError: there is no engine to build with.
+        EngineGoneError: the engine went away while it built.
     """
     wanted = {plan.tag: plan for plan in plans}
     work = _Work(engine or Engine(), watcher or _Nobody())
-    work.info = await work.engine.call(lambda api: dict(api.info()), repeatable=True)
+    work.info = await work.engine.info()
     limit = anyio.CapacityLimiter(parallel or max(2, min(8, os.cpu_count() or 2)))
     results: dict[str, BuildResult] = {}
 
@@ -159,7 +160,7 @@ async def build(
         async with limit:
             results[plan.tag] = await work.have(plan)
 
-    async with anyio.create_task_group() as tasks:
+    async with together() as tasks:
         for each in wanted.values():
             tasks.start_soon(one, each)
     return {tag: results[tag] for tag in wanted}

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import Any
 
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import Network
 from workbench.sandboxing.engine import Engine, status_code
 
-NAME = "skill-workbench"
+_NAME = "skill-workbench-"
+_FILTERS = {"name": _NAME, "label": labels.RUN}
 _OPTIONS = {"com.docker.network.bridge.enable_icc": "false"}
 
 
 async def ensure_network(engine: Engine) -> str:
     """The id of our network, made where it is not there. One for all runs, so that pools never run dry.
 
-    Engines let two processes make a network of one name at the same time; all then agree on the
-    oldest, and who made another takes it away.
+    Two processes may make one at the same time, so names are random (engines stumble over two of
+    one name); all agree on the oldest, and who made another takes it away.
     """
     found = await _find(engine)
     if found is not None:
         return found
 
     def make(api: Any) -> str:
+        name = f"{_NAME}{labels.token()}"
         marks = {labels.RUN: "shared"}
-        return str(api.create_network(NAME, driver="bridge", options=_OPTIONS, labels=marks)["Id"])
+        return str(api.create_network(name, driver="bridge", options=_OPTIONS, labels=marks)["Id"])
 
     made = await engine.call(make)
     oldest = await _find(engine) or made
@@ -50,10 +53,24 @@ async def join(engine: Engine, container: str, network: Network) -> None:
             raise
 
 
+async def remove_unused(engine: Engine) -> None:
+    """Take away our networks that no container is on; a run that needs one makes it again."""
+    found: Any = await engine.call(lambda api: api.networks(filters=_FILTERS), repeatable=True)
+    for record in found:
+        try:
+            await engine.call(partial(_remove, id=str(record["Id"])))
+        except Exception as error:
+            if status_code(error) is None:
+                raise
+
+
+def _remove(api: Any, *, id: str) -> None:
+    api.remove_network(id)
+
+
 async def _find(engine: Engine) -> str | None:
-    filters = {"name": NAME, "label": labels.RUN}
-    found: Any = await engine.call(lambda api: api.networks(filters=filters), repeatable=True)
-    ours = sorted((str(record["Created"]), str(record["Id"])) for record in found if record["Name"] == NAME)
+    found: Any = await engine.call(lambda api: api.networks(filters=_FILTERS), repeatable=True)
+    ours = sorted((str(record["Created"]), str(record["Id"])) for record in found)
     return ours[0][1] if ours else None
 
 

@@ -17,23 +17,20 @@ from workbench.sandboxing.context import members
 
 Tree = Mapping[str, tuple[bytes, bool]]
 """Relative POSIX path -> (bytes, executable)."""
-_PIN = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH\n"
+_PIN = "PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH; export PATH\n"
 _SECONDS = 120
 
 _UNPACK = _PIN + 'cd -- "$1" && exec tar -xof -'
 _DIGEST = (
     _PIN
     + r"""
-for d; do
-  echo "> $d"
-  [ -d "$d" ] || continue
-  (
-    cd -- "$d" || exit 44
-    find . -type f -perm -100 -exec sha256sum {} + && echo - &&
-    find . -type f ! -perm -100 -exec sha256sum {} + && echo - &&
-    find . ! -type f ! -type d -print
-  ) || exit 44
-done
+sum=sha256sum
+command -v sha256sum > /dev/null || sum='shasum -a 256'
+for d; do [ -d "$d" ] && set -- "$@" "$d"; shift; done
+[ $# -gt 0 ] || exit 0
+find -H "$@" -type f -perm -100 -exec $sum {} + && echo - &&
+find -H "$@" -type f ! -perm -100 -exec $sum {} + && echo - &&
+find -H "$@" ! -type f ! -type d -print
 """
 )
 _FIND = (
@@ -139,7 +136,7 @@ async def tree_digests(
     done = await sandbox.exec(["/bin/sh", "-c", _DIGEST, "sh", *paths], timeout=_SECONDS, timeout_retry=False)
     if not done.success:
         raise InfrastructureError("infra:transfer", f"cannot list {paths[0]}: {done.stderr.strip()[:300]}")
-    return {path: dict(found) for path, found in zip(paths, _digests(done.stdout), strict=True)}
+    return _by_folder(paths, _entries(done.stdout))
 
 
 async def find_files(sandbox: SandboxEnvironment, name: str, root: str = "/") -> list[str]:
@@ -171,26 +168,30 @@ def _by_root(files: Tree) -> dict[str, dict[str, tuple[bytes, bool]]]:
     return roots
 
 
-def _digests(output: str) -> Iterator[dict[str, tuple[bool, str]]]:
-    """One mapping for each folder of the digest script's output."""
-    found: dict[str, tuple[bool, str]] | None = None
+def _entries(output: str) -> Iterator[tuple[str, tuple[bool, str]]]:
+    """The lines of the digest script: executables, other files, and what is neither."""
     part = 0
     for line in output.splitlines():
-        if line.startswith("> "):
-            if found is not None:
-                yield found
-            found, part = {}, 0
-        elif found is None:
-            continue
-        elif line == "-":
+        if line == "-":
             part += 1
         elif part == 2:
-            found[line.removeprefix("./")] = (False, "special")
+            yield line, (False, "special")
         else:
             path, digest = _sum_line(line)
-            found[path] = (part == 0, digest)
-    if found is not None:
-        yield found
+            yield path, (part == 0, digest)
+
+
+def _by_folder(
+    folders: Sequence[str], entries: Iterator[tuple[str, tuple[bool, str]]]
+) -> dict[str, dict[str, tuple[bool, str]]]:
+    """Entries by the folder that was asked for, relative to it; one inside another is listed in both."""
+    found: dict[str, dict[str, tuple[bool, str]]] = {folder: {} for folder in folders}
+    for path, entry in entries:
+        for folder in folders:
+            prefix = folder.rstrip("/") + "/"
+            if path.startswith(prefix):
+                found[folder][path.removeprefix(prefix).lstrip("/")] = entry
+    return found
 
 
 def _sum_line(line: str) -> tuple[str, str]:
@@ -199,4 +200,4 @@ def _sum_line(line: str) -> tuple[str, str]:
     digest, _, name = line.removeprefix("\\").partition("  ")
     if escaped:
         name = name.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\")
-    return name.removeprefix("./"), digest
+    return name, digest

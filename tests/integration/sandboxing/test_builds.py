@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -76,12 +77,25 @@ async def test_a_build_that_takes_too_long_is_stopped(engine: Engine, context: P
 
 
 async def test_heredocs_are_built_by_the_classic_builder(engine: Engine, fleet: Fleet, context: Path) -> None:
-    text = (
-        'SHELL ["/bin/bash", "-o", "pipefail", "-c"]\nRUN <<\'EOF\'\nset -eu\nx="a b"\necho "$x" > /one\nEOF\n'
-        "RUN python3 - <<PY\nopen('/two', 'w').write('2')\nPY\n"
-        "RUN <<EOF\n#!/usr/bin/env python3\nopen('/three', 'w').write('3')\nEOF\n"
-        "ENV HERE=home\nCOPY <<name.txt /etc/\nfrom $HERE\nname.txt\n"
-    )
+    text = textwrap.dedent("""\
+        SHELL ["/bin/bash", "-o", "pipefail", "-c"]
+        RUN <<'EOF'
+        set -eu
+        x="a b"
+        echo "$x" > /one
+        EOF
+        RUN python3 - <<PY
+        open('/two', 'w').write('2')
+        PY
+        RUN <<EOF
+        #!/usr/bin/env python3
+        open('/three', 'w').write('3')
+        EOF
+        ENV HERE=home
+        COPY <<name.txt /etc/
+        from $HERE
+        name.txt
+        """)
     config = DockerConfig(build=plan(written(context, text)))
     box = DockerSandbox(await fleet.start(config), config)
     assert (await box.exec(["cat", "/one", "/two", "/three", "/etc/name.txt"])).stdout == "a b\n23from home\n"

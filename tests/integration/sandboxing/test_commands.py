@@ -65,6 +65,14 @@ async def test_SB_14_a_child_that_keeps_the_pipe_open_does_not_keep_the_caller(b
     await box.exec(["sh", "-c", "kill -9 $(ps -eo pid,args | awk '/sleep 600/ {print $1}')"], user="root")
 
 
+async def test_a_command_that_closes_its_output_is_waited_for(box: DockerSandbox) -> None:
+    done = await box.exec(["sh", "-c", "echo x; exec >&- 2>&-; sleep 1; exit 3"])
+    assert (done.returncode, done.stdout) == (3, "x\n")
+    with pytest.raises(TimeoutError):
+        await box.exec(["sh", "-c", "exec >&- 2>&-; sleep 60"], timeout=1)
+    assert await processes(box) == []
+
+
 @pytest.mark.parametrize("left", [DAEMON, STUBBORN, NAKED], ids=["daemon", "stubborn", "naked"])
 async def test_F32_a_timeout_leaves_no_process_and_runs_the_command_once(
     box: DockerSandbox, left: str

@@ -107,7 +107,7 @@ async def test_F36_a_user_cannot_gain_rights_by_a_setuid_file(start: Start, user
 
 
 async def test_packages_can_be_installed_and_users_switched_by_root(box: DockerSandbox) -> None:
-    script = "adduser --disabled-password --gecos '' someone > /dev/null && su someone -c id && chown someone /work"
+    script = "adduser --disabled-password --gecos '' someone && su someone -c id && chown someone /work"
     done = await box.exec(["sh", "-c", script])
     assert "someone" in done.stdout, done.stderr
 
@@ -139,10 +139,10 @@ async def test_the_engine_was_asked_for_every_limit(box: DockerSandbox) -> None:
 
 
 async def test_SB_11_a_flood_into_the_containers_log_stays_bounded(box: DockerSandbox) -> None:
-    flood = await box.exec(["sh", "-c", "yes | head -c 20000000 > /proc/1/fd/1"], timeout=60)
+    flood = await box.exec(["sh", "-c", "yes | head -c 3000000 > /proc/1/fd/1"], timeout=60)
     assert flood.success
     log = await box.container.engine.call(lambda api: api.logs(box.container.id))
-    assert len(log) < 3_000_000
+    assert len(log) < 1_500_000
 
 
 async def test_gpus_are_refused_with_a_reason(fleet: Fleet, root_image: BuildPlan) -> None:

@@ -85,6 +85,7 @@ def test_text_is_rendered_with_caps_and_blanks_as_written() -> None:
         DocumentText(fields=("body", "name"), separator="\n", prefix="> ").render(skill)
         == "> body text\nname"
     )
+    assert QueryText().render("broken \ud800 text") == "broken ? text"
     assert QueryText(prefix="Instruct: x\nQuery:", chars=3).render("abcdef") == "Instruct: x\nQuery:abc"
 
 

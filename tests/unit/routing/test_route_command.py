@@ -43,7 +43,7 @@ def test_the_table_is_plain_and_fits_eighty_columns(
     assert "single (n=2)" in out
     assert "multi (n=1)" in out
     assert "Hit@1                     66.7 [0, 100]" in out
-    assert "1 tasks not counted: none of their gold is in the pool: lost" in out
+    assert "tasks not counted: none of their gold is in the pool (1): lost" in out
     assert "taking skills of equal body for one: Hit@1 100.0" in out
     assert "equal scores in another order: Hit@1 66.7 to 100.0" in out
     assert "ms a query" in out
@@ -95,9 +95,9 @@ def test_a_task_missing_from_predictions_counts_zero_and_is_named(
     assert run(["route", "--predictions", "p.json", *files]) == 0
     out = capsys.readouterr().out
     assert "Hit@1                     33.3" in out
-    assert "2 tasks without a ranking, counted 0: mesh, copies" in out
-    assert "1 rankings are for tasks not in the list; ignored" in out
-    assert "1 ranked ids are not in the pool; counted as wrong" in out
+    assert "tasks without a ranking, counted 0 (2): mesh, copies" in out
+    assert "rankings for tasks not in the list, ignored: 1" in out
+    assert "ranked ids that are not in the pool, counted as wrong: 1" in out
 
 
 MISTAKES = [

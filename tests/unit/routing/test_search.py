@@ -27,29 +27,35 @@ def by_sorting(stored: np.ndarray, query: np.ndarray, k: int) -> Ranking:
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 300), st.integers(1, 320), st.integers(0, 5))
 def test_the_nearest_are_those_of_a_full_sort(count: int, k: int, seed: int) -> None:
-    stored, query = vectors(count, seed), vectors(1, seed + 100)[0].astype(np.float32)
-    assert ExactSearch(stored, IDS[:count]).search(query, k) == by_sorting(
-        stored, query.astype(np.float64), k
-    )
+    stored, queries = vectors(count, seed), vectors(3, seed + 100).astype(np.float32)
+    expected = [by_sorting(stored, query.astype(np.float64), k) for query in queries]
+    assert ExactSearch(stored, IDS[:count]).search(queries, k) == expected
+
+
+def test_an_answer_does_not_depend_on_the_other_queries() -> None:
+    stored, queries = vectors(300), vectors(150, 1).astype(np.float32)
+    search_all = ExactSearch(stored, IDS)
+    assert [search_all.search(query[None], 5)[0] for query in queries] == search_all.search(queries, 5)
 
 
 def test_equal_vectors_are_cut_by_id_and_share_a_score() -> None:
     stored = np.repeat(vectors(3), 20, axis=0)
-    found = ExactSearch(stored, IDS[:60]).search(stored[25].astype(np.float32), 7)
+    found = ExactSearch(stored, IDS[:60]).search(stored[25:26].astype(np.float32), 7)[0]
     assert [entry.id for entry in found] == IDS[20:27]
     assert len({entry.score for entry in found}) == 1
 
 
 def test_only_the_rows_allowed_are_searched() -> None:
     stored = vectors(50)
-    found = ExactSearch(stored, IDS[:50]).search(stored[7].astype(np.float32), 3, [9, 3, 5])
+    query = stored[7].astype(np.float32)
+    found = ExactSearch(stored, IDS[:50]).search_among(query, 3, [9, 3, 5])
     assert sorted(entry.id for entry in found) == ["s003", "s005", "s009"]
-    assert ExactSearch(stored, IDS[:50]).search(stored[7].astype(np.float32), 3, []) == ()
+    assert ExactSearch(stored, IDS[:50]).search_among(query, 3, []) == ()
 
 
 def test_vectors_too_large_for_memory_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    stored, query = vectors(200), vectors(1, 9)[0].astype(np.float32)
-    expected = ExactSearch(stored, IDS[:200]).search(query, 20)
+    stored, queries = vectors(200), vectors(5, 9).astype(np.float32)
+    expected = ExactSearch(stored, IDS[:200]).search(queries, 20)
     monkeypatch.setattr(search, "_RESIDENT_BYTES", 0)
-    monkeypatch.setattr(search, "_BLOCK", 37)
-    assert ExactSearch(stored, IDS[:200]).search(query, 20) == expected
+    monkeypatch.setattr(search, "_ROWS", 37)
+    assert ExactSearch(stored, IDS[:200]).search(queries, 20) == expected

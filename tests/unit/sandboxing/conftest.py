@@ -22,7 +22,8 @@ class FakeEngine:
     """What the engine answers.
 
     Attributes:
-        output: (stream, bytes) frames of an exec; `early` sends them with the answer's head.
+        output: (stream, bytes) frames of an exec; `early` sends them with the answer's head,
+            `silent` sends them and leaves the stream open.
         record: the engine's record of the exec after it ended.
         state: of the container, ``None`` when there is no such container.
         hang: paths (regular expressions) that are never answered; `drop` whose connection is cut.
@@ -34,12 +35,13 @@ class FakeEngine:
         self.url = f"unix://{path}"
         self.version = "1.41"
         self.output: list[tuple[int, bytes]] = []
-        self.early = False
+        self.early = self.silent = False
         self.record: dict[str, Any] = {"Running": False, "ExitCode": 0, "Pid": 7}
         self.state: dict[str, Any] | None = {"Running": True, "Status": "running", "ExitCode": 0}
         self.hang = self.drop = "^$"
         self.asked: list[str] = []
-        self.events: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = [{}]
+        self.info: dict[str, Any] = {}
         self.images: dict[str, dict[str, Any]] = {}
         self.closing = threading.Event()
 
@@ -69,25 +71,29 @@ class _Handler(BaseHTTPRequestHandler):
 
     def answer(self, path: str) -> None:
         fake = self.fake
-        if path == "/version":
-            self.json(200, {"ApiVersion": fake.version, "Version": "fake"})
-        elif path.endswith("/start") and "/exec/" in path:
-            self.stream()
+        if path in ("/version", "/info"):
+            self.json(
+                200, {"ApiVersion": fake.version, "Version": "fake"} if path == "/version" else fake.info
+            )
         elif path.startswith("/exec/"):
-            self.json(200, fake.record)
-        elif path.startswith("/containers/") and fake.state is None:
-            self.json(404, {"message": "No such container"})
-        elif path.endswith("/exec"):
-            self.json(201, {"Id": "e1"})
-        elif path.endswith("/logs"):
-            self.raw(200, b"")
+            self.stream() if path.endswith("/start") else self.json(200, fake.record)
         elif path.startswith("/containers/"):
-            self.json(200, {"State": fake.state, "Config": {"Tty": True}})
+            self.container(path)
         elif path.startswith("/images/") and path.endswith("/json"):
             found = fake.images.get(path.removeprefix("/images/").removesuffix("/json"))
             self.json(200 if found else 404, found or {"message": "No such image"})
         else:
             self.raw(200, b"".join(json.dumps(event).encode() + b"\n" for event in fake.events))
+
+    def container(self, path: str) -> None:
+        if self.fake.state is None:
+            self.json(404, {"message": "No such container"})
+        elif path.endswith("/exec"):
+            self.json(201, {"Id": "e1"})
+        elif path.endswith("/logs"):
+            self.raw(200, b"")
+        else:
+            self.json(200, {"State": self.fake.state, "Config": {"Tty": True}})
 
     def stream(self) -> None:
         head = b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
@@ -99,6 +105,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.fake.early:
             time.sleep(0.01)
             self.connection.sendall(frames)
+        if self.fake.silent:
+            self.fake.closing.wait()
         self.close_connection = True
 
     def json(self, status: int, value: object) -> None:

@@ -64,6 +64,21 @@ async def test_F25_an_engine_that_stops_in_the_middle_is_no_result(fake: Any, co
     assert lost.value.cause == "infra:engine"
 
 
+async def test_F25_an_engine_that_falls_silent_while_a_command_runs_is_noticed(
+    fake: Any, container: Container
+) -> None:
+    fake.silent, fake.drop = True, r"^/exec/e1/json"
+    with pytest.raises(SandboxLostError, match=r"^\[infra:engine\]"):
+        await sandbox(container).exec(["x"])
+
+
+async def test_a_stream_that_stays_open_after_the_command_ended_is_left(
+    fake: Any, container: Container
+) -> None:
+    fake.silent, fake.output = True, [(1, b"done")]
+    assert (await sandbox(container).exec(["x"])).stdout == "done"
+
+
 async def test_F25_a_socket_that_refuses_is_no_result(container: Container, tmp_path: Any) -> None:
     gone = Container(Engine(f"unix://{tmp_path}/absent.sock"), "c1")
     with pytest.raises(SandboxLostError, match=r"infra:engine. no Docker engine"):

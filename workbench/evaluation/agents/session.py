@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
 from inspect_ai.solver import TaskState
 from inspect_ai.util import ExecResult, apply_limits, sandbox, store_as, time_limit
@@ -32,9 +33,10 @@ class Session:
     installed: tuple[Installed, ...]
 
     def observe(self, load: Load) -> None:
-        """Report a load as it happens."""
+        """Report a load as it happens; it is dated to the model's latest turn."""
+        turn = sum(isinstance(event, ModelEvent) for event in transcript().events)
         state = store_as(TrialState)
-        state.loads = [*state.loads, load]
+        state.loads = [*state.loads, load.model_copy(update={"turn": turn})]
 
     def incident(self, name: str) -> None:
         """Report something that happened on the way and does not change the score."""

@@ -37,6 +37,7 @@ def skill_agent(budget: int = DEFAULT_BUDGET, tool_seconds: int = 180) -> Solver
         del generate
         if str(get_model()) == "none/none":
             raise TrialError("config:model", "skill_agent needs a model: give --model NAME")
+        await _prepare_model()
         async with session("skill_agent", state, limited=True) as trial:
             shown = await _present(trial, budget)
             agent = react(
@@ -49,6 +50,13 @@ def skill_agent(budget: int = DEFAULT_BUDGET, tool_seconds: int = 180) -> Solver
         return state
 
     return solve
+
+
+async def _prepare_model() -> None:
+    """Let a model API that has something to prepare do so before the agent's time starts."""
+    prepare = getattr(get_model().api, "prepare", None)
+    if prepare is not None:
+        await prepare()
 
 
 async def _present(trial: Session, budget: int) -> Presentation:

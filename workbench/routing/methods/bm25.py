@@ -77,11 +77,15 @@ class Bm25(Stage):
         self._open = Once(self._load)
 
     @property
+    def identity(self) -> str:
+        """The code that makes words and postings."""
+        return f"words {words.REVISION}, bm25s {version('bm25s')}, PyStemmer {version('PyStemmer')}"
+
+    @property
     def index_fingerprint(self) -> str:
         """Digest of the pool, the options that shape the index, and the code that does."""
         options = self._config.model_dump(exclude={"weights"})
-        code = [REVISION, words.REVISION, version("bm25s"), version("PyStemmer")]
-        return digest_json(["bm25", code, options, self._context.pool.fingerprint])
+        return digest_json(["bm25", REVISION, self.identity, options, self._context.pool.fingerprint])
 
     def prepare(self) -> None:
         """Build or open the index."""

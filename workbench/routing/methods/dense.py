@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field as Option
 
@@ -15,10 +16,13 @@ from workbench.routing.cache import IndexCache, Once
 from workbench.routing.encoder import Encoder, Pooling, placement
 from workbench.routing.router import Query
 from workbench.routing.search import ExactSearch
-from workbench.routing.stage import RouteContext, Stage, candidate_ids
+from workbench.routing.stage import RouteContext, Stage
 from workbench.routing.text import DocumentText, QueryText
 from workbench.routing.weights import ModelChoice, Weights, find_weights
 from workbench.routing.words import words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 REVISION = 1
 EXAMPLE = {"model": "example/encoder", "query": {"prefix": "Query:", "chars": 1500}}
@@ -74,17 +78,31 @@ class Dense(Stage):
 
     def run(self, queries: Sequence[Query], candidates: Sequence[Ranking] | None, k: int) -> list[Ranking]:
         """Rank by cosine with the query; a query without a word gets nothing."""
-        ids = self._context.pool.ids()
-        rankings: list[Ranking] = []
-        for place, query in enumerate(queries):
-            allowed = candidate_ids(candidates, place)
-            places = None if allowed is None else [bisect_left(ids, skill) for skill in allowed]
-            rankings.append(self._nearest(query.text, k, places) if words(query.text) else ())
+        asked = [place for place, query in enumerate(queries) if words(query.text)]
+        rankings: list[Ranking] = [()] * len(queries)
+        if asked:
+            encoded = self._encode([queries[place].text for place in asked])
+            found = self._nearest(
+                encoded, k, None if candidates is None else [candidates[at] for at in asked]
+            )
+            for place, ranking in zip(asked, found, strict=True):
+                rankings[place] = ranking
         return rankings
 
-    def _nearest(self, text: str, k: int, places: Sequence[int] | None) -> Ranking:
-        vector = self._encoder().encode([self._config.query.render(text)]).vectors[0]
-        return self._search().search(vector, k, places)
+    def _encode(self, texts: Sequence[str]) -> NDArray[Any]:
+        import numpy as np
+
+        encoder = self._encoder()
+        return np.concatenate([encoder.encode([self._config.query.render(text)]).vectors for text in texts])
+
+    def _nearest(self, encoded: NDArray[Any], k: int, candidates: Sequence[Ranking] | None) -> list[Ranking]:
+        if candidates is None:
+            return self._search().search(encoded, k)
+        ids = self._context.pool.ids()
+        places = [[bisect_left(ids, entry.id) for entry in ranking] for ranking in candidates]
+        return [
+            self._search().search_among(query, k, among) for query, among in zip(encoded, places, strict=True)
+        ]
 
     def _find(self) -> Weights:
         return find_weights(self._config, self._context.cache)

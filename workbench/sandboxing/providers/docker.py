@@ -78,6 +78,11 @@ class DockerSandbox(SandboxEnvironment):
         self._memory_kills = 0
         self._owners: dict[str | None, tuple[int, int]] = {}
 
+    @property
+    def image(self) -> str:
+        """The content id (``sha256:...``) of the image it was started from."""
+        return str(self.started.image["Id"])
+
     @override
     async def exec(
         self,
@@ -365,6 +370,7 @@ async def _clean(engine: Engine, id: str | None) -> None:
     out = console()
     if id is None:
         removed, used = await sweep(engine)
+        await network.remove_unused(engine)
         out.print(f"removed {removed} containers of runs that are over")
         if used:
             out.print(

@@ -1,0 +1,126 @@
+"""Runs the real `inspect` command in a folder of its own, without or with an engine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+
+from workbench.core.record import TrialRecord
+
+BIN = Path(sys.executable).parent
+NOWHERE = "unix:///nonexistent/docker.sock"
+
+
+@dataclass
+class Bench:
+    """A folder in which commands are run."""
+
+    folder: Path
+    env: dict[str, str]
+
+    def run(
+        self, *command: str, check: bool = True, timeout: float = 300
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command; with `check`, a non-zero exit fails the test with its output."""
+        program = BIN / command[0]
+        done = subprocess.run(
+            [str(program), *command[1:]],
+            cwd=self.folder,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def inspect(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """`inspect ARGUMENTS --display plain`."""
+        return self.run("inspect", *arguments, "--display", "plain", check=check)
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """`inspect ARGUMENTS` in the background."""
+        return subprocess.Popen(
+            [str(BIN / "inspect"), *arguments, "--display", "plain"],
+            cwd=self.folder,
+            env=self.env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def logs(self) -> list[EvalLog]:
+        """All logs below ``results/``, oldest first."""
+        infos = list_eval_logs(str(self.folder / "results"), descending=False)
+        return [read_eval_log(info) for info in infos]
+
+    def records(self, log: EvalLog | None = None) -> dict[str, TrialRecord]:
+        """Sample id (and epoch, from the second on) -> joint record of a log (default: the newest)."""
+        chosen = log or self.logs()[-1]
+        found: dict[str, TrialRecord] = {}
+        for sample in chosen.samples or []:
+            name = str(sample.id) + (f"#{sample.epoch}" if sample.epoch > 1 else "")
+            score = (sample.scores or {})["workbench"]
+            found[name] = TrialRecord.model_validate((score.metadata or {})["record"])
+        return found
+
+
+def bench_in(folder: Path, **env: str) -> Bench:
+    """A bench with the test's own cache and no provider keys."""
+    kept = {
+        k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("INSPECT_")
+    }
+    return Bench(folder, {**kept, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "COLUMNS": "100", **env})
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Bench:
+    """No engine: the bundled suite runs in Inspect's local sandbox."""
+    return bench_in(tmp_path, DOCKER_HOST=NOWHERE)
+
+
+@pytest.fixture
+def docker(tmp_path: Path, docker_engine: None) -> Bench:
+    """A real engine."""
+    return bench_in(tmp_path)
+
+
+@pytest.fixture
+def suite_of() -> Callable[[Path, str], Path]:
+    """Writes a one-task suite ``own`` into a workspace; returns its task folder."""
+
+    def make(folder: Path, solve: str) -> Path:
+        task = folder / "tasks" / "own" / "only"
+        files = {
+            "suite.yaml": None,
+            "task.toml": 'version = "1.0"\n[agent]\ntimeout_sec = 60\n[verifier]\ntimeout_sec = 20\n',
+            "instruction.md": "Put the word done into done.txt.",
+            "environment/Dockerfile": "FROM python:3.12-slim\nWORKDIR /app\nCOPY skills /root/.claude/skills\n",
+            "environment/skills/finisher/SKILL.md": "---\nname: finisher\ndescription: d\n---\nb\n",
+            "solution/solve.sh": solve,
+            "tests/test.sh": "#!/bin/bash\n"
+            'L="${LOGS_DIR:-/logs}/verifier"; grep -qx done done.txt && echo 1 > "$L/reward.txt" || echo 0 > "$L/reward.txt"\n',
+        }
+        for name, text in files.items():
+            if text is not None:
+                path = task / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        (task.parent / "suite.yaml").write_text(
+            "description: d\npool: own\nsandbox: local-or-docker\nsubstitute_bases: true\nrouter_k: 1\n"
+        )
+        (folder / "pools").mkdir(exist_ok=True)
+        (folder / "pools" / "own.yaml").write_text(
+            "description: d\nsources:\n  - task_skills: {suite: own, prefix: ''}\n"
+        )
+        return task
+
+    return make
