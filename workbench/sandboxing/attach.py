@@ -77,6 +77,21 @@ class Collector:
         head, _, tail = self.parts
         return head + tail
 
+    def text(self, limit: int) -> str:
+        """Text of at most `limit` bytes of UTF-8; what was left out is counted where it was."""
+        head, left_out, tail = self.parts
+        text = head.decode("utf-8", "replace")
+        if left_out:
+            text += _note(left_out) + tail.decode("utf-8", "replace")
+        data = text.encode("utf-8")
+        if len(data) <= limit:
+            return text
+        note = _note(len(data) - limit)
+        half = max((limit - len(note)) // 2, 0)
+        return (
+            data[:half].decode("utf-8", "ignore") + note + data[len(data) - half :].decode("utf-8", "ignore")
+        )
+
 
 class Splitter:
     """Takes the engine's multiplexed stream apart: frames of 8 bytes of head, then the payload."""
@@ -154,6 +169,10 @@ async def pump(
             tasks.start_soon(_feed, stream, given)
         await _take(stream, splitter, running)
         tasks.cancel_scope.cancel()
+
+
+def _note(left_out: int) -> str:
+    return f"\n[... {left_out} bytes of output left out ...]\n"
 
 
 async def _feed(stream: anyio.abc.ByteStream, given: bytes) -> None:

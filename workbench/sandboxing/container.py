@@ -16,6 +16,7 @@ from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, st
 from workbench.sandboxing.kill import KILL_ALL_SIGNAL, TOKEN, kill_command
 
 _KILL_SECONDS = 3.0
+_CANCEL_SECONDS = 10.0
 _LOG_LINES = 20
 _ASK_AGAIN = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
 """Seconds between looks at a command whose output has ended; the last repeats."""
@@ -114,7 +115,7 @@ class Container:
             text = b"".join(part for sink in (out, err) for part in sink.parts[::2])
             raise CommandTimeoutError(timeout or 0.0, text.decode("utf-8", "replace"), not dead) from None
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
+            with anyio.move_on_after(_CANCEL_SECONDS, shield=True):
                 await self._kill(token, user)
             raise
         finally:

@@ -7,8 +7,9 @@ import contextlib
 import logging
 import os
 import secrets
-from collections.abc import Iterable
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,10 @@ from workbench.sandboxing.progress import BuildDisplay
 
 logger = logging.getLogger(__name__)
 _LOW_WATER = 1 << 30
+_NOT_BUILT = BuildResult("", "", None)
 
 
+@dataclass(frozen=True)
 class Started:
     """A container that was started, and what is known of it.
 
@@ -41,13 +44,10 @@ class Started:
         build: how its image came about, ``None`` for an image by name.
     """
 
-    def __init__(
-        self, container: Container, image: dict[str, Any], limits: Limits, build: BuildResult | None
-    ) -> None:
-        self.container = container
-        self.image = image
-        self.limits = limits
-        self.build = build
+    container: Container
+    image: dict[str, Any]
+    limits: Limits
+    build: BuildResult | None
 
 
 class Fleet:
@@ -65,12 +65,19 @@ class Fleet:
         self._lock = anyio.Lock()
 
     def expect(self, config: DockerConfig) -> None:
-        """Note that an image will be needed, to be built with the others by `prepare`."""
+        """Note that an image will be needed, to be built with the others by the next `prepare`.
+
+        A build that failed before is tried again.
+        """
         if config.build is not None:
+            if not self.results.get(config.build.tag, _NOT_BUILT).ok:
+                self.results.pop(config.build.tag, None)
             self._wanted[config.build.tag] = config.build
 
-    async def prepare(self) -> None:
-        """Check the engine, sweep what dead runs left, and build all images expected so far.
+    async def prepare(self, config: DockerConfig) -> None:
+        """Check the engine, sweep what dead runs left, and build this image and all expected ones.
+
+        A build that fails is not an error here, and is not tried again before it is expected anew.
 
         Raises:
             EngineGoneError, MachineError: no engine to work with.
@@ -80,7 +87,13 @@ class Fleet:
                 self._info = await self.engine.info()
                 await sweep(self.engine)
                 atexit.register(self._remove_at_exit, os.getpid())
-            await self._build()
+            if config.build is not None:
+                self._wanted[config.build.tag] = config.build
+            wanted, self._wanted = self._wanted, {}
+            missing = [plan for tag, plan in wanted.items() if tag not in self.results]
+            if missing:
+                with BuildDisplay() as display:
+                    self.results |= await build(missing, engine=self.engine, watcher=display)
 
     async def start(self, config: DockerConfig) -> Started:
         """A running container of a configuration.
@@ -91,8 +104,7 @@ class Fleet:
         """
         if config.gpus:
             raise InfrastructureError("task:unsupported", f"{config.gpus} GPU wanted; this sandbox has none")
-        self.expect(config)
-        await self.prepare()
+        await self.prepare(config)
         self._check_disk()
         image = await self._image(config)
         limits = effective(config, self._info)
@@ -126,13 +138,6 @@ class Fleet:
             logger.warning(
                 "containers left running: %s; remove one with: inspect sandbox cleanup docker-sdk ID", ids
             )
-
-    async def _build(self) -> None:
-        wanted, self._wanted = self._wanted, {}
-        missing = [plan for tag, plan in wanted.items() if not (tag in self.results and self.results[tag].ok)]
-        if missing:
-            with BuildDisplay() as display:
-                self.results |= await build(missing, engine=self.engine, watcher=display)
 
     async def _image(self, config: DockerConfig) -> dict[str, Any]:
         """The record of the image to start, by its content id."""
@@ -170,34 +175,34 @@ class Fleet:
             },
             "use_config_proxy": False,
         }
+        user = config.user or image["Config"].get("User") or ""
+
+        def make(api: Any) -> Container:
+            host = host_config(config, limits, network, storage=not self._storage_refused)
+            made = Container(self.engine, str(api.create_container(**options, host_config=host)["Id"]), user)
+            # On the books before anything can be cancelled.
+            self.running[made.id] = made
+            return made
+
+        container = await self._created(make)
+        if reach and config.network == "none":
+            await self.engine.call(lambda api: api.disconnect_container_from_network(container.id, network))
+        return container
+
+    async def _created(self, make: Callable[[Any], Container]) -> Container:
+        """Create; a driver that refuses the storage limit is asked without it from then on."""
         try:
-            made = await self._create_with(options, config, limits, network)
+            try:
+                return await self.engine.call(make)
+            except Exception as error:
+                if "storage-opt" not in explanation(error) and "storage driver" not in explanation(error):
+                    raise
+                self._storage_refused = True
+                return await self.engine.call(make)
         except Exception as error:
             if status_code(error) is None:
                 raise
             raise InfrastructureError("infra:start", explanation(error)) from None
-        container = Container(self.engine, made, config.user or image["Config"].get("User") or "")
-        self.running[made] = container
-        if reach and config.network == "none":
-            await self.engine.call(lambda api: api.disconnect_container_from_network(made, network))
-        return container
-
-    async def _create_with(
-        self, options: dict[str, Any], config: DockerConfig, limits: Limits, network: str
-    ) -> str:
-        """Create; a driver that refuses the storage limit is asked without it from then on."""
-
-        def make(api: Any) -> str:
-            host = host_config(config, limits, network, storage=not self._storage_refused)
-            return str(api.create_container(**options, host_config=host)["Id"])
-
-        try:
-            return await self.engine.call(make)
-        except Exception as error:
-            if "storage-opt" not in explanation(error) and "storage driver" not in explanation(error):
-                raise
-            self._storage_refused = True
-            return await self.engine.call(make)
 
     async def _remove(self, container: Container) -> None:
         try:
@@ -233,10 +238,10 @@ def _force_remove(api: Any, *, id: str) -> None:
     api.remove_container(id, v=True, force=True)
 
 
-@lru_cache(maxsize=1)
-def shared_fleet() -> Fleet:
-    """The fleet of this process, on the engine that `engine_url` names at first use."""
-    return Fleet()
+@cache
+def shared_fleet(url: str) -> Fleet:
+    """The fleet of this process on the engine at an address."""
+    return Fleet(Engine(url))
 
 
 async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:

@@ -58,7 +58,7 @@ walk "${root%/}"
 class BulkCopy(Protocol):
     """A provider that copies many files in one transfer."""
 
-    async def put_files(self, files: Tree, *, user: str | None = None) -> None:
+    async def put_files(self, tree: Tree, *, user: str | None = None) -> None:
         """Write files at absolute paths, owned by `user` (default: the sandbox's user)."""
 
 

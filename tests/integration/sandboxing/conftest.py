@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import anyio
 import pytest
 
+from workbench.sandboxing.availability import engine_status
 from workbench.sandboxing.base import Bases
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.debian import DEBIAN_PYTHON
@@ -26,8 +28,11 @@ WORKDIR /home/agent
 
 @pytest.fixture(scope="session")
 def engine() -> Engine:
-    """The engine, with the base image in it."""
-    engine = Engine()
+    """The engine, with the base image in it; without one a skip, or a failure where it is required."""
+    status = engine_status()
+    if not status.ok:
+        (pytest.fail if os.environ.get("WORKBENCH_REQUIRE_DOCKER") == "1" else pytest.skip)(status.reason)
+    engine = Engine(status.url)
     anyio.run(Bases(engine).substitute)
     return engine
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from workbench.core.errors import InfrastructureError
 from workbench.sandboxing.builder import BuildError
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.debian import DEBIAN_PYTHON
@@ -66,6 +67,21 @@ async def test_a_failing_build_says_why_and_spoils_no_other(engine: Engine, tmp_
     assert not results[bad.tag].ok
     assert "returned a non-zero code: 3" in results[bad.tag].error
     assert "this is the reason" in results[bad.tag].error
+
+
+async def test_a_failed_build_is_tried_again_only_when_it_is_expected_anew(
+    engine: Engine, fleet: Fleet, context: Path
+) -> None:
+    config = DockerConfig(build=plan(written(context, "RUN exit 3")))
+    seen = []
+    for anew in (False, False, True):
+        if anew:
+            fleet.expect(config)
+        with pytest.raises(InfrastructureError, match=r"^\[infra:build\]"):
+            await fleet.start(config)
+        seen.append(fleet.results[config.reference])
+    assert seen[0] is seen[1]
+    assert seen[1] is not seen[2]
 
 
 async def test_a_build_that_takes_too_long_is_stopped(engine: Engine, context: Path) -> None:

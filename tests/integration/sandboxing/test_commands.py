@@ -10,7 +10,8 @@ import pytest
 from inspect_ai.util._sandbox.limits import override_max_exec_output_size
 
 from workbench.sandboxing.config import BuildPlan, DockerConfig
-from workbench.sandboxing.providers.docker import DockerSandbox, SandboxLostError
+from workbench.sandboxing.losses import SandboxLostError
+from workbench.sandboxing.providers.docker import DockerSandbox
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
 Start = Callable[[DockerConfig], Awaitable[DockerSandbox]]

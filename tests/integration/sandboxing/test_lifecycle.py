@@ -244,5 +244,5 @@ def test_F61_what_a_killed_run_leaves_the_next_one_sweeps(
 ) -> None:
     run = broken_off(root_image.tag, tmp_path, kind)
     assert ours(engine, run)
-    anyio.run(Fleet(engine).prepare)
+    anyio.run(Fleet(engine).prepare, DockerConfig(build=root_image))
     assert ours(engine, run) == []

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.sandboxing.attach import Collector, Splitter
-from workbench.sandboxing.providers.docker import text_of
 
 
 def frame(stream: int, data: bytes) -> bytes:
@@ -58,11 +57,11 @@ def test_memory_stays_bounded_under_endless_output() -> None:
 def test_text_never_exceeds_the_limit_whatever_the_bytes(data: bytes, limit: int) -> None:
     sink = Collector(limit - 100)
     sink.add(data)
-    assert len(text_of(sink, limit).encode()) <= limit
+    assert len(sink.text(limit).encode()) <= limit
 
 
 def test_what_was_left_out_is_stated_where_it_was() -> None:
     sink = Collector(10)
     sink.add(b"0123456789abcdefghij")
-    assert text_of(sink, 1000) == "01234\n[... 10 bytes of output left out ...]\nfghij"
-    assert text_of(Collector(10), 1000) == ""
+    assert sink.text(1000) == "01234\n[... 10 bytes of output left out ...]\nfghij"
+    assert Collector(10).text(1000) == ""

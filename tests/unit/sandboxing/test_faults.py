@@ -14,7 +14,8 @@ from workbench.sandboxing.container import Container, ContainerLostError
 from workbench.sandboxing.engine import Engine, EngineGoneError
 from workbench.sandboxing.fleet import Started
 from workbench.sandboxing.limits import Limits
-from workbench.sandboxing.providers.docker import DockerSandbox, SandboxLostError
+from workbench.sandboxing.losses import SandboxLostError
+from workbench.sandboxing.providers.docker import DockerSandbox
 
 OCI = b'OCI runtime exec failed: exec failed: exec: "x": executable file not found in $PATH: unknown\r\n'
 

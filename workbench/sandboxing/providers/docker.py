@@ -7,7 +7,6 @@ a result; a container or an engine that fails is an error and is never shown as 
 
 from __future__ import annotations
 
-import os
 import posixpath
 import shlex
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 import anyio
+from inspect_ai._util.cpu import effective_cpu_count
 from inspect_ai.util import (
     ExecResult,
     OutputLimitExceededError,
@@ -23,40 +23,26 @@ from inspect_ai.util import (
     SandboxEnvironmentConfigType,
     SandboxEnvironmentLimits,
 )
-from inspect_ai.util._sandbox.environment import SandboxUnavailableError
 from pydantic import BaseModel
 from typing_extensions import override
 
 from workbench.core.content import load_content
-from workbench.core.errors import MachineError, UsageError
+from workbench.core.errors import UsageError, WorkbenchError
 from workbench.sandboxing import archive, files, network
-from workbench.sandboxing.attach import Collector
+from workbench.sandboxing.availability import engine_url
 from workbench.sandboxing.config import DockerConfig, Network
-from workbench.sandboxing.container import ContainerLostError
-from workbench.sandboxing.engine import Engine, EngineGoneError
+from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet, Started, shared_fleet, sweep
 from workbench.sandboxing.images import plan
+from workbench.sandboxing.losses import Losses
 from workbench.sandboxing.transfer import Tree, unpack
 
-_NOTE_BYTES = 256
+_NOTE_BYTES = 80
+"""Room for our own line at the end of standard error."""
 _OOM_COUNTERS = (
     "for file in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do "
     '[ -r $file ] && while read -r key value; do [ "$key" = oom_kill ] && echo "$value"; done < $file; done'
 )
-
-
-class SandboxLostError(SandboxUnavailableError):
-    """The container or the engine is gone; no result of the command is known.
-
-    Attributes:
-        cause: ``infra:sandbox_lost`` or ``infra:engine``, see `errors.POLICY`.
-        out_of_memory: whether the engine says that the container ran out of memory.
-    """
-
-    def __init__(self, cause: str, detail: str, *, out_of_memory: bool = False) -> None:
-        self.cause = cause
-        self.out_of_memory = out_of_memory
-        super().__init__(f"[{cause}] {detail}")
 
 
 class DockerSandbox(SandboxEnvironment):
@@ -102,7 +88,7 @@ class DockerSandbox(SandboxEnvironment):
         `concurrency` has nothing to do. Output above the limit keeps its head and its tail.
         """
         limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
-        with _Losses():
+        with Losses():
             done = await self.container.run(
                 cmd,
                 given=input.encode("utf-8") if isinstance(input, str) else input,
@@ -110,9 +96,9 @@ class DockerSandbox(SandboxEnvironment):
                 env=env,
                 user=user,
                 timeout=timeout,
-                limit=max(limit - _NOTE_BYTES, 2),
+                limit=limit,
             )
-        out, err = text_of(done.out, limit), text_of(done.err, limit)
+        out, err = done.out.text(limit), done.err.text(limit - _NOTE_BYTES)
         if not done.started:
             return _not_started(err)
         if done.code == 137:
@@ -123,7 +109,7 @@ class DockerSandbox(SandboxEnvironment):
     async def write_file(self, file: str, contents: str | bytes) -> None:
         data = contents.encode("utf-8") if isinstance(contents, str) else contents
         path = files.absolute(file, self.workdir)
-        with _Losses():
+        with Losses():
             await files.write(self.container, path, data, shown=file, user=None)
 
     @overload
@@ -136,13 +122,13 @@ class DockerSandbox(SandboxEnvironment):
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
         limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
         path = files.absolute(file, self.workdir)
-        with _Losses():
+        with Losses():
             data = await files.read(self.container, path, shown=file, user=None, limit=limit)
         if len(data) > limit:
             raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR, None)
         return data.decode("utf-8") if text else data
 
-    async def put_files(self, files: Tree, *, user: str | None = None) -> None:
+    async def put_files(self, tree: Tree, *, user: str | None = None) -> None:
         """Write files at absolute paths in one transfer, owned by `user`; missing folders are made.
 
         Existing files are replaced whatever their mode. The engine cannot see into folders kept in
@@ -153,9 +139,9 @@ class DockerSandbox(SandboxEnvironment):
             InfrastructureError: ``infra:transfer``.
         """
         hidden = ("/dev", *(path for path, _ in self.config.tmpfs))
-        memory = {path: file for path, file in files.items() if _below(path, hidden)}
-        disk = {path: file for path, file in files.items() if path not in memory}
-        with _Losses():
+        memory = {path: file for path, file in tree.items() if _below(path, hidden)}
+        disk = {path: file for path, file in tree.items() if path not in memory}
+        with Losses():
             if disk:
                 await archive.put(self.container, disk, await self._owner(user))
         if memory:
@@ -168,7 +154,7 @@ class DockerSandbox(SandboxEnvironment):
             FileNotFoundError: no such path.
             OutputLimitExceededError: more than `limit` bytes.
         """
-        with _Losses():
+        with Losses():
             return await archive.get(self.container, files.absolute(path, self.workdir), limit)
 
     async def set_network(self, mode: Network) -> None:
@@ -179,7 +165,7 @@ class DockerSandbox(SandboxEnvironment):
         """
         if mode == "public" and "public" not in (self.config.network, self.config.network_verify):
             raise UsageError("set_network('public'): the sandbox's network and network_verify are 'none'")
-        with _Losses():
+        with Losses():
             await network.join(self.container.engine, self.container.id, mode)
 
     async def alive(self) -> bool:
@@ -209,9 +195,7 @@ class DockerSandbox(SandboxEnvironment):
     @classmethod
     def default_concurrency(cls) -> int | None:
         """Twice the processors: an agent mostly waits for its model."""
-        return 2 * max(
-            2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-        )
+        return 2 * effective_cpu_count()
 
     @override
     @classmethod
@@ -229,20 +213,16 @@ class DockerSandbox(SandboxEnvironment):
         cls, config: SandboxEnvironmentConfigType | None, metadata: dict[str, str]
     ) -> dict[str, str]:
         """Called for every selected sample before `task_init`: the time to learn which images are needed."""
-        cls.fleet().expect(resolve(config))
+        with _Prerequisites():
+            cls.fleet().expect(resolve(config))
         return {}
 
     @override
     @classmethod
     async def task_init(cls, task_name: str, config: SandboxEnvironmentConfigType | None) -> None:
         """Build all expected images. A failing one excludes its own samples only."""
-        from inspect_ai._util.error import PrerequisiteError
-
-        cls.fleet().expect(resolve(config))
-        try:
-            await cls.fleet().prepare()
-        except (EngineGoneError, MachineError) as error:
-            raise PrerequisiteError(getattr(error, "detail", str(error))) from None
+        with _Prerequisites():
+            await cls.fleet().prepare(resolve(config))
 
     @override
     @classmethod
@@ -282,7 +262,7 @@ class DockerSandbox(SandboxEnvironment):
     @classmethod
     def fleet(cls) -> Fleet:
         """Where containers are started; a subclass may have one of its own."""
-        return shared_fleet()
+        return shared_fleet(engine_url())
 
     async def _owner(self, user: str | None) -> tuple[int, int]:
         """uid and gid of a user, by the container's own books."""
@@ -292,7 +272,7 @@ class DockerSandbox(SandboxEnvironment):
 
     async def _memory_note(self) -> str:
         """A line for standard error when a kill was the memory limit's doing, by the kernel's counters."""
-        with _Losses():
+        with Losses():
             done = await self.container.run(["/bin/sh", "-c", _OOM_COUNTERS], cwd="/", user="0")
         counts = [int(line) for line in done.out.data().split() if line.isdigit()]
         if not counts or max(counts) <= self._memory_kills:
@@ -321,20 +301,6 @@ def resolve(config: SandboxEnvironmentConfigType | None) -> DockerConfig:
     raise UsageError(f"sandbox docker-sdk: found {found}; give a Dockerfile, a YAML file or a DockerConfig")
 
 
-def text_of(sink: Collector, limit: int) -> str:
-    """Output as text of at most `limit` bytes; what was left out is counted where it was."""
-    head, left_out, tail = sink.parts
-    text = head.decode("utf-8", "replace")
-    if left_out:
-        text += f"\n[... {left_out} bytes of output left out ...]\n" + tail.decode("utf-8", "replace")
-    data = text.encode("utf-8")
-    if len(data) <= limit:
-        return text
-    cut = f"\n[... {len(data) - limit} bytes of output left out ...]\n"
-    half = max((limit - len(cut)) // 2, 0)
-    return data[:half].decode("utf-8", "ignore") + cut + data[len(data) - half :].decode("utf-8", "ignore")
-
-
 def _not_started(said: str) -> ExecResult[str]:
     """The result of a command that the engine could not start, as a shell would report it."""
     if "permission denied" in said:
@@ -348,19 +314,17 @@ def _below(path: str, folders: tuple[str, ...]) -> bool:
     return any(path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
-class _Losses:
-    """Turns a lost container or engine into the error that Inspect knows."""
+class _Prerequisites:
+    """Within this context an error that stops the run is one that Inspect shows as one line."""
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ContainerLostError):
-            raise SandboxLostError(
-                "infra:sandbox_lost", str(error), out_of_memory=error.out_of_memory
-            ) from error
-        if isinstance(error, EngineGoneError):
-            raise SandboxLostError(error.cause, error.detail) from error
+        if isinstance(error, WorkbenchError):
+            from inspect_ai._util.error import PrerequisiteError
+
+            raise PrerequisiteError(getattr(error, "detail", str(error))) from None
 
 
 async def _clean(engine: Engine, id: str | None) -> None:
