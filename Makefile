@@ -10,7 +10,7 @@ demo: $(VENV)/.base
 	$(BIN)/inspect eval workbench/quickstart --router bm25 --model none
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadscope
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -12,11 +12,15 @@ CHECK = f"import sys; found = [m for m in {HEAVY!r} if m in sys.modules]; assert
 
 
 def run(code: str) -> None:
-    done = subprocess.run([sys.executable, "-c", f"{code}\n{CHECK}"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{CHECK}"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["pool", "--help"], ["route", "--help"], ["report", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["pool", "--help"], ["route", "--help"], ["report", "--help"]]
+)
 def test_the_command_line_imports_nothing_heavy_for_help(arguments: list[str]) -> None:
     run(
         f"from workbench.cli.main import run; assert run({arguments!r}) == 0; import sys;"
@@ -25,7 +29,9 @@ def test_the_command_line_imports_nothing_heavy_for_help(arguments: list[str]) -
 
 
 def test_what_inspect_loads_on_every_command_imports_nothing_heavy() -> None:
-    run("import workbench._registry; import sys; assert not {'docker', 'bm25s', 'pyarrow'} & set(sys.modules)")
+    run(
+        "import workbench._registry; import sys; assert not {'docker', 'bm25s', 'pyarrow'} & set(sys.modules)"
+    )
 
 
 def test_an_evaluation_of_the_bundled_suite_imports_nothing_heavy() -> None:

@@ -149,6 +149,7 @@ class TrialRecord(_Part):
         seed: of stochastic routers.
         sandbox, image: provider, and the digest of the image the trial ran in.
         task_digest: of the task's own files, so that two runs are only pooled over the same tasks.
+        notes: what of the task or sandbox is not as the task asked, e.g. a substituted base image.
         group: the task's tags, for slices.
     """
 
@@ -164,6 +165,7 @@ class TrialRecord(_Part):
     sandbox: str
     image: str | None = None
     task_digest: str | None = None
+    notes: tuple[str, ...] = ()
     group: dict[str, str] = {}
     route: RouteInfo
     exposure: Exposure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironment, sandbox, store_as
@@ -24,6 +25,9 @@ from workbench.evaluation.verify import read_folder
 from workbench.sandboxing.dockerfile import Dockerfile, parse
 from workbench.sandboxing.landing import image, landings, places
 from workbench.sandboxing.transfer import put_tree
+
+if TYPE_CHECKING:
+    from workbench.sandboxing.providers.docker import DockerSandbox
 
 
 def arm_of(state: TaskState) -> Arm:
@@ -47,6 +51,35 @@ def provider_of(environment: SandboxEnvironment) -> str:
     raise UsageError(
         f"workbench tasks run in '{PROVIDER}' or '{LOCAL}'; leave out --sandbox, or give one of them"
     )
+
+
+def docker_of(environment: SandboxEnvironment) -> DockerSandbox | None:
+    """Our Docker sandbox behind Inspect's proxy, ``None`` in another one."""
+    from workbench.sandboxing.providers.docker import DockerSandbox
+
+    try:
+        return environment.as_type(DockerSandbox)
+    except TypeError:
+        return None
+
+
+def image_of(environment: SandboxEnvironment) -> str | None:
+    """Content id of the container's image."""
+    box = docker_of(environment)
+    return None if box is None else box.image
+
+
+def notes_of(environment: SandboxEnvironment) -> list[str]:
+    """What of the sandbox is not as the task asked: substituted bases, limits that are not enforced."""
+    box = docker_of(environment)
+    if box is None:
+        return []
+    build = box.started.build
+    swapped = {} if build is None else build.substitutes
+    return [
+        *(f"base image {new} in place of {old}" for old, new in sorted(swapped.items())),
+        *box.started.limits.notes,
+    ]
 
 
 def prepare(experiment: Experiment) -> Solver:
@@ -87,7 +120,8 @@ async def _prepare(experiment: Experiment, state: TaskState) -> None:
         installed=installed,
     )
     record.places = list(layout.skills)
-    record.sandbox, record.image = provider_of(environment), getattr(environment, "image", None)
+    record.sandbox = provider_of(environment)
+    record.image, record.notes = image_of(environment), [*task.notes, *notes_of(environment)]
     record.setup_seconds = time.monotonic() - started
 
 

@@ -26,7 +26,7 @@ from workbench.evaluation.dataset import verifier_network
 from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.funnel import stage
 from workbench.evaluation.loads import Call, detect
-from workbench.evaluation.prepare import arm_of
+from workbench.evaluation.prepare import arm_of, docker_of
 from workbench.evaluation.state import TrialState
 from workbench.evaluation.verify import Verdict, verify
 
@@ -84,10 +84,10 @@ def _raise_earlier_fault() -> None:
 
 async def _open_network(experiment: Experiment, state: TaskState) -> None:
     """Give the verifier its own network; the agent's processes are about to be judged by it."""
-    task = experiment.suite.task(str(state.metadata["task"]))
-    set_network: Any = getattr(sandbox(), "set_network", None)
-    if set_network is not None:
-        await set_network(verifier_network(experiment.suite, task))
+    box = docker_of(sandbox())
+    if box is not None:
+        task = experiment.suite.task(str(state.metadata["task"]))
+        await box.set_network(verifier_network(experiment.suite, task))
 
 
 def _scored(state: TaskState, verdict: Verdict) -> Outcome:
@@ -132,7 +132,16 @@ def _incidents() -> tuple[str, ...]:
     limits = [f"limit:{e.type}" for e in transcript().events if isinstance(e, SampleLimitEvent)]
     if "agent_timeout" in reported:  # Inspect logs the task's own time limit as well
         limits = [name for name in limits if name != "limit:time"]
-    return tuple(dict.fromkeys([*reported, *limits]))
+    return tuple(dict.fromkeys([*reported, *limits, *_sandbox_incidents()]))
+
+
+def _sandbox_incidents() -> list[str]:
+    """What the container met, e.g. ``out_of_memory``; none where there is no container (any more)."""
+    try:
+        box = docker_of(sandbox())
+    except ProcessLookupError:
+        return []
+    return [] if box is None else box.incidents
 
 
 def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_seconds: float) -> TrialRecord:
@@ -152,6 +161,7 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
         sandbox=record.sandbox,
         image=record.image,
         task_digest=experiment.task_digests[task_id],
+        notes=tuple(record.notes),
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
         route=record.route or experiment.routes.route(arm, task_id),
         exposure=exposure.model_copy(update={"loads": _loads(record, exposure), "blind": record.blind}),

@@ -17,7 +17,8 @@ class TrialState(StoreModel):
         loads: loads reported as they happened.
         agent: name of the agent that ran; `blind` when it is shown nothing by design.
         incidents: what happened on the way that does not change the score.
-        sandbox, image: provider and image of the trial's sandbox.
+        sandbox, image: provider and image of the trial's sandbox; `notes` what of it differs from
+            what the task asked for.
     """
 
     route: RouteInfo | None = None
@@ -29,5 +30,6 @@ class TrialState(StoreModel):
     incidents: list[str] = Field(default_factory=list)
     sandbox: str = ""
     image: str | None = None
+    notes: list[str] = Field(default_factory=list)
     setup_seconds: float | None = None
     agent_seconds: float | None = None

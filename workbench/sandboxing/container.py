@@ -218,7 +218,8 @@ class Container:
         code = record.get("ExitCode")
         if code is None:
             raise await self.lost("a command's result is not known")
-        if code > 128 and not out.seen and not err.seen and not (await self.state()).get("Running"):
+        # The engine may call a container running for a moment after its processes were killed, so ask it.
+        if code > 128 and not out.seen and not err.seen and not await self.alive():
             raise await self.lost("a command was cut off")
         return Finished(int(code), out, err)
 

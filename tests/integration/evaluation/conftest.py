@@ -15,6 +15,11 @@ from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from workbench.core.record import TrialRecord
 
 BIN = Path(sys.executable).parent
+DOCKERFILE = "FROM python:3.12-slim\nWORKDIR /app\nCOPY skills /root/.claude/skills\n"
+TEST = """#!/bin/bash
+if grep -qx done done.txt; then R=1; else R=0; fi
+echo $R > "${LOGS_DIR:-/logs}/verifier/reward.txt"
+"""
 NOWHERE = "unix:///nonexistent/docker.sock"
 
 
@@ -103,11 +108,10 @@ def suite_of() -> Callable[[Path, str], Path]:
             "suite.yaml": None,
             "task.toml": 'version = "1.0"\n[agent]\ntimeout_sec = 60\n[verifier]\ntimeout_sec = 20\n',
             "instruction.md": "Put the word done into done.txt.",
-            "environment/Dockerfile": "FROM python:3.12-slim\nWORKDIR /app\nCOPY skills /root/.claude/skills\n",
+            "environment/Dockerfile": DOCKERFILE,
             "environment/skills/finisher/SKILL.md": "---\nname: finisher\ndescription: d\n---\nb\n",
             "solution/solve.sh": solve,
-            "tests/test.sh": "#!/bin/bash\n"
-            'L="${LOGS_DIR:-/logs}/verifier"; grep -qx done done.txt && echo 1 > "$L/reward.txt" || echo 0 > "$L/reward.txt"\n',
+            "tests/test.sh": TEST,
         }
         for name, text in files.items():
             if text is not None:

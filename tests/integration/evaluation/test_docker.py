@@ -1,0 +1,100 @@
+"""The whole path in real containers."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.integration.evaluation.conftest import Bench
+
+pytestmark = pytest.mark.docker
+
+REWARD = "echo {} > /logs/verifier/reward.txt"
+
+
+def test_one_image_serves_every_condition_and_the_treatment_is_proven(docker: Bench) -> None:
+    docker.inspect("eval", "workbench/quickstart", "--router", "bm25", "-T", "tasks=waybill-repair")
+    records = docker.records()
+    assert {name: r.outcome.reward for name, r in records.items()} == {
+        "waybill-repair@none": 0.0,
+        "waybill-repair@gold": 1.0,
+        "waybill-repair@routed-bm25": 1.0,
+    }
+    assert {r.sandbox for r in records.values()} == {"docker-sdk"}
+    images = {r.image for r in records.values()}
+    assert len(images) == 1
+    assert str(images.pop()).startswith("sha256:")
+    assert records["waybill-repair@gold"].exposure.installed[0].folder == "northline-waybill-check"
+
+
+def test_the_agent_has_no_network_and_the_verifier_has_its_own(docker: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
+    task = suite_of(docker.folder, "ls /sys/class/net > seen.txt; echo done > done.txt\n")
+    suite = task.parent / "suite.yaml"
+    suite.write_text(suite.read_text() + "verifier_network: public\n")
+    (task / "tests" / "test.sh").write_text(
+        "#!/bin/bash\nmkdir -p /logs/verifier\n"
+        "if ! grep -q eth /app/seen.txt && ls /sys/class/net | grep -q eth; then R=1; else R=0; fi\n"
+        + REWARD.format("$R")
+    )
+    docker.inspect("eval", "workbench/own", "--conditions", "gold")
+    assert docker.records()["only@gold"].outcome.reward == 1.0
+
+
+def test_one_failing_build_excludes_its_task_and_no_other(docker: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
+    task = suite_of(docker.folder, "echo done > done.txt\n")
+    broken = task.parent / "broken"
+    shutil.copytree(task, broken)
+    (broken / "environment" / "Dockerfile").write_text(
+        "FROM python:3.12-slim\nRUN echo no such luck && exit 3\nCOPY skills /root/.claude/skills\n"
+    )
+    docker.inspect("eval", "workbench/own", "--conditions", "gold")
+    log = docker.logs()[-1]
+    outcomes = {str(s.id): s for s in log.samples or []}
+    assert outcomes["only@gold"].error is None
+    error = outcomes["broken@gold"].error
+    assert error is not None
+    assert "[infra:build]" in error.message
+    assert "no such luck" in error.message
+    report = docker.run("workbench", "report", check=False)
+    assert report.returncode == 4
+    assert "infra:build" in report.stdout
+
+
+def test_a_skill_that_the_image_brings_along_stops_the_run(docker: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
+    task = suite_of(docker.folder, "echo done > done.txt\n")
+    dockerfile = task / "environment" / "Dockerfile"
+    dockerfile.write_text(dockerfile.read_text() + "RUN mkdir -p /opt/x && touch /opt/x/SKILL.md\n")
+    done = docker.inspect("eval", "workbench/own", "--conditions", "none,gold", "--max-samples", "1")
+    causes = sorted(str(r.outcome.cause) for r in docker.records().values())
+    assert causes == ["invalid_treatment", "stopped"]
+    assert "no further trials are started" in done.stderr
+    assert all(r.outcome.reward is None for r in docker.records().values())
+
+
+def test_a_process_that_the_agent_left_behind_does_not_outlive_the_trial(docker: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
+    import docker as sdk
+
+    suite_of(docker.folder, "setsid sleep 1000 & echo done > done.txt\n")
+    docker.inspect("eval", "workbench/own", "--conditions", "gold")
+    record = docker.records()["only@gold"]
+    assert record.outcome.reward == 1.0
+    client = sdk.from_env()
+    try:
+        left = client.containers.list(all=True, filters={"ancestor": record.image})
+    finally:
+        client.close()
+    assert left == []
+
+
+def test_images_can_be_built_ahead_and_are_not_built_again(docker: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
+    suite_of(docker.folder, "echo done > done.txt\n")
+    assert "1 of 1 images are ready" in docker.run("workbench", "build", "own").stdout
+    again = docker.run("workbench", "build", "own")
+    assert "built" not in again.stderr
+    broken = Path(docker.folder / "tasks" / "own" / "only" / "environment" / "Dockerfile")
+    broken.write_text("FROM python:3.12-slim\nRUN exit 7\n")
+    done = docker.run("workbench", "build", "own", check=False)
+    assert done.returncode == 2
+    assert "0 of 1 images are ready" in done.stdout
