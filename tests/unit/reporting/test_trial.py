@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from workbench.core.errors import POLICY, InfrastructureError
+from workbench.core.errors import POLICY, InfrastructureError, read_fault
 from workbench.core.record import TrialRecord
 from workbench.core.types import Arm
 from workbench.reporting.logfile import LoggedSample
-from workbench.core.errors import read_fault
 from workbench.reporting.trial import Plan, split_id, trial_of
 
 PLAN = Plan("quickstart", "none/none", "run", Path("log.eval"))
