@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -104,7 +103,7 @@ def test_an_interrupted_write_leaves_the_old_file_and_no_litter(tmp_path: Path) 
         file.write(b"half")
         raise RuntimeError
     assert target.read_text() == "old"
-    assert os.listdir(target.parent) == ["x.json"]
+    assert [path.name for path in target.parent.iterdir()] == ["x.json"]
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
