@@ -85,13 +85,14 @@ def _extend(module: Any) -> None:
 def _options() -> list[Any]:
     import click
 
-    def remember(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    def remember(ctx: click.Context, param: click.Parameter, value: object) -> None:
         if value is not None:
-            ctx.meta.setdefault(__name__, {})[param.name] = value
+            ctx.meta.setdefault(__name__, {})[param.name] = str(value)
 
     return [
         click.Option(
             [f"--{name.replace('_', '-')}", name],
+            type=click.IntRange(1, 100) if name == "router_k" else str,
             metavar=placeholder,
             help=help_text,
             expose_value=False,
@@ -102,7 +103,10 @@ def _options() -> list[Any]:
 
 
 def _with_task_args(callback: Any) -> Any:
-    """The command's callback, given our options as further ``-T`` arguments."""
+    """The command's callback, given our options as further ``-T`` arguments.
+
+    A command that names no workbench task passes through as it is.
+    """
     import functools
 
     import click
@@ -111,14 +115,54 @@ def _with_task_args(callback: Any) -> Any:
     def wrapped(*args: Any, **params: Any) -> Any:
         ctx = click.get_current_context()
         ours: dict[str, str] = ctx.meta.get(__name__, {})
-        _refuse_unknown_suites(ctx, params.get("tasks") or ())
+        tasks = [task for task in params.get("tasks") or () if _is_ours(task)]
+        if not tasks and not ours:
+            return callback(*args, **params)
+        _refuse_unknown_suites(ctx, tasks)
         _refuse_contradictions(ctx, ours, params.get("t") or ())
-        params["t"] = (*(params.get("t") or ()), *(f"{name}={value}" for name, value in ours.items()))
-        if _is_default(ctx, "log_dir") and _all_workbench(params.get("tasks") or ()):
-            params["log_dir"] = _log_dir(ctx.info_name == "eval-set", params)
-        return callback(*args, **params)
+        given = [*(params.get("t") or ()), *(f"{name}={_quoted(value)}" for name, value in ours.items())]
+        params["t"] = tuple(_from_here(argument) for argument in given)
+        if _is_default(ctx, "log_dir") and len(tasks) == len(params.get("tasks") or ()):
+            _choose_log_dir(ctx.info_name == "eval-set", params)
+        result = callback(*args, **params)
+        _exit_by_gate(ctx)
+        return result
 
     return wrapped
+
+
+def _is_ours(task: str) -> bool:
+    """Whether a task is named, not filed: ``workbench/x`` may also be a folder of the user's."""
+    from pathlib import Path
+
+    return task.startswith(_PREFIX) and not task.endswith(".py") and not Path(task).exists()
+
+
+def _quoted(value: str) -> str:
+    """A text as Inspect's ``-T`` reads it back: a list where it has commas, else the text itself."""
+    import json
+
+    parts = value.split(",")
+    return value if value.isdecimal() else json.dumps(parts if len(parts) > 1 else value)
+
+
+def _from_here(argument: str) -> str:
+    """A path among the arguments made absolute, so that the log can be retried from anywhere."""
+    import json
+    from pathlib import Path
+
+    name, _, value = argument.partition("=")
+    plain = value.strip("\"'")
+    if name == "data" or (name == "pool" and plain.startswith((".", "~", "/"))):
+        return f"{name}={json.dumps(str(Path(plain).expanduser().absolute()))}"
+    return argument
+
+
+def _exit_by_gate(ctx: Any) -> None:
+    """Exit with 4 when too many trials of the run were excluded or did not run."""
+    gate = sys.modules.get("workbench.reporting.after_run")
+    if gate is not None and gate.GATE.failed:
+        ctx.exit(4)
 
 
 def _refuse_unknown_suites(ctx: Any, tasks: Sequence[str]) -> None:
@@ -130,7 +174,7 @@ def _refuse_unknown_suites(ctx: Any, tasks: Sequence[str]) -> None:
 
     known = [_PREFIX + name for name in find_workspace().names("tasks")]
     for task in tasks:
-        if task.startswith(_PREFIX) and task not in known:
+        if task not in known:
             raise click.UsageError(f"unknown suite '{task}'{suggestion(task, known)}", ctx)
 
 
@@ -152,12 +196,11 @@ def _is_default(ctx: Any, name: str) -> bool:
     return bool(ctx.get_parameter_source(name) == ParameterSource.DEFAULT)
 
 
-def _all_workbench(tasks: Sequence[str]) -> bool:
-    return bool(tasks) and all(task.startswith(_PREFIX) for task in tasks)
+def _choose_log_dir(is_set: bool, params: dict[str, Any]) -> None:
+    """A new folder for an eval; for an eval-set one that the same command finds again.
 
-
-def _log_dir(is_set: bool, params: dict[str, Any]) -> str:
-    """A new folder for an eval; for an eval-set one that the same command finds again."""
+    A set's folder may hold logs of a pool or recipe that has changed since: they are not reused.
+    """
     import click
 
     from workbench.core.errors import WorkbenchError
@@ -166,15 +209,17 @@ def _log_dir(is_set: bool, params: dict[str, Any]) -> str:
     names = [task.removeprefix(_PREFIX) for task in params["tasks"]]
     keys = ("tasks", "t", "s", "m", "model", "model_spec", "solver", "sandbox")
     try:
-        if not is_set:
-            return str(run_folder(names))
-        return str(set_folder(names, [str(params.get(key)) for key in keys]))
+        if is_set:
+            params["log_dir"] = str(set_folder(names, [str(params.get(key)) for key in keys]))
+            params["log_dir_allow_dirty"] = True
+        else:
+            params["log_dir"] = str(run_folder(names))
     except WorkbenchError as error:
         raise click.ClickException(str(error)) from None
 
 
 def _retry_in_place(callback: Any) -> Any:
-    """``eval-retry LOG``: the new log goes beside the old one when that lies under ``results/``."""
+    """``eval-retry LOG``: the new log goes beside the old one when that lies in the workspace's results."""
     import functools
     from pathlib import Path
 
@@ -182,11 +227,14 @@ def _retry_in_place(callback: Any) -> Any:
 
     @functools.wraps(callback)
     def wrapped(*args: Any, **params: Any) -> Any:
-        ctx = click.get_current_context()
+        from workbench.core.workspace import find_workspace
+
         logs = params.get("log_files") or ()
         folders = {Path(log).resolve().parent for log in logs if "://" not in str(log)}
-        if _is_default(ctx, "log_dir") and len(folders) == 1 and "results" in (folder := folders.pop()).parts:
-            params["log_dir"] = str(folder)
+        if _is_default(click.get_current_context(), "log_dir") and len(folders) == 1:
+            (folder,) = folders
+            if find_workspace().results.resolve() in folder.parents:
+                params["log_dir"] = str(folder)
         return callback(*args, **params)
 
     return wrapped

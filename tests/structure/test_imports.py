@@ -37,6 +37,6 @@ def test_what_inspect_loads_on_every_command_imports_nothing_heavy() -> None:
 def test_an_evaluation_of_the_bundled_suite_imports_nothing_heavy() -> None:
     run(
         "from workbench.evaluation.tasks import build_task;"
-        "from workbench.core.workspace import find_workspace;"
-        " task = build_task('quickstart', {'router': 'bm25'}, find_workspace()); assert len(task.dataset)"
+        "from workbench.core.workspace import find_workspace; from pathlib import Path;"
+        " task = build_task('quickstart', {'router': 'bm25'}, find_workspace(), Path()); assert len(task.dataset)"
     )

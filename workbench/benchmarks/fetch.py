@@ -1,35 +1,42 @@
 """Bringing a suite's tasks onto this machine: pinned, with progress and resume, whole or not at all.
 
-    <cache>/data/<suite>/
-      <commit>/tasks/...     the tasks as they lie in the repository
-      <commit>.lock.json     what was fetched: source, commit, archive and tree digests
-      current                the commit in use
+    <cache>/data/<owner>+<name>/
+      <commit>/tasks/...              the tasks as they lie in the repository
+      <commit>-<path>.lock.json       what was fetched: source, commit, archive and tree digests
+      refs.json                       branch or tag -> the commit it was resolved to
 
-A branch or tag is resolved to a commit once and locked; `refresh` resolves it again.
+A branch or tag is resolved to a commit once; `refresh` resolves it again.
 """
 
 from __future__ import annotations
 
-import re
+import json
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, ConfigDict
 
-from workbench.benchmarks.suite import Source, fetch_root, suite_spec
+from workbench.benchmarks.suite import (
+    Source,
+    commit_of,
+    fetch_root,
+    is_commit,
+    lock_path,
+    refs,
+    suite_spec,
+)
 from workbench.core.atomic import write_text
 from workbench.core.digest import digest_parts
 from workbench.core.errors import ContentError, MachineError, MissingDataError, UsageError
+from workbench.core.types import Progress
 from workbench.core.workspace import Workspace
 from workbench.skills.download import Download, fetch, file_digest
 from workbench.skills.locks import exclusive
 
-Progress = Callable[[str, int, int | None], None]
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _MAX_FILES = 200_000
 _MAX_BYTES = 16 * 2**30
 
@@ -75,29 +82,22 @@ def fetch_suite(
     _, spec = suite_spec(name, workspace)
     if spec.source is None:
         raise UsageError(f"the tasks of '{name}' ship with it; there is nothing to fetch")
-    root = fetch_root(name, workspace)
-    offline = f"give a local copy of {spec.source.github}: -T data=DIR"
+    source, chosen = spec.source, hosts or Hosts()
+    root = fetch_root(source, workspace)
+    offline = f"give a local copy of {source.github}: -T data=DIR"
     with exclusive(root / "suite.lock"):
-        commit = _commit(spec.source, root, hosts or Hosts(), offline, refresh)
-        lock_file = root / f"{commit}.lock.json"
-        folder = root / commit / spec.source.path
+        commit = None if refresh else commit_of(source, root)
+        if commit is None:
+            commit = source.revision if is_commit(source.revision) else _resolve(source, chosen, offline)
+        lock_file = lock_path(root, commit, source)
+        folder = root / commit / source.path
         if refresh or not (folder.is_dir() and lock_file.is_file()):
-            lock = _bring(spec.source, commit, root, hosts or Hosts(), offline, progress)
-            _refuse_changed(lock_file, lock)
-            write_text(lock_file, lock.model_dump_json(indent=2) + "\n")
-        write_text(root / "current", commit + "\n")
+            _bring(source, commit, root, chosen, offline, progress)
+        if not is_commit(source.revision):
+            write_text(
+                root / "refs.json", json.dumps({**refs(root), source.revision: commit}, indent=2) + "\n"
+            )
         return folder, FetchLock.model_validate_json(lock_file.read_bytes())
-
-
-def _commit(source: Source, root: Path, hosts: Hosts, offline: str, refresh: bool) -> str:
-    """The commit of a revision: itself, the one locked before, or what GitHub says now."""
-    if _COMMIT.fullmatch(source.revision):
-        return source.revision
-    for file in sorted(root.glob("*.lock.json")):
-        lock = FetchLock.model_validate_json(file.read_bytes())
-        if not refresh and (lock.github, lock.revision) == (source.github, source.revision):
-            return lock.commit
-    return _resolve(source, hosts, offline)
 
 
 def _resolve(source: Source, hosts: Hosts, offline: str) -> str:
@@ -114,42 +114,45 @@ def _resolve(source: Source, hosts: Hosts, offline: str) -> str:
             f"cannot resolve '{source.revision}' of {source.github}: {error}; {offline}"
         ) from None
     commit = answer.text.strip()
-    if _COMMIT.fullmatch(commit) is None:
+    if not is_commit(commit):
         raise ContentError(url, None, f"is no commit: {commit[:60]!r}")
     return commit
 
 
-def _bring(
-    source: Source, commit: str, root: Path, hosts: Hosts, offline: str, progress: Progress
-) -> FetchLock:
+def _bring(source: Source, commit: str, root: Path, hosts: Hosts, offline: str, progress: Progress) -> None:
+    """Fetch, unpack beside, compare with an earlier lock, and only then publish."""
     url = f"{hosts.archives}/{source.github}/tar.gz/{commit}"
     archive = fetch(Download(url, None, root / f"{commit}.tar.gz", offline), progress)
     try:
         with tempfile.TemporaryDirectory(dir=root, prefix=".unpack-") as scratch:
             files, size, tree = _unpack(archive, source.path, Path(scratch), progress)
-            final = root / commit
-            if final.exists():
-                shutil.rmtree(final)
-            Path(scratch, "out").replace(final)
-        lock = FetchLock(
-            github=source.github,
-            revision=source.revision,
-            commit=commit,
-            path=source.path,
-            archive_sha256=file_digest(archive),
-            tree_digest=tree,
-            files=files,
-            bytes=size,
-        )
+            lock = FetchLock(
+                github=source.github,
+                revision=source.revision,
+                commit=commit,
+                path=source.path,
+                archive_sha256=file_digest(archive),
+                tree_digest=tree,
+                files=files,
+                bytes=size,
+            )
+            _refuse_changed(lock_path(root, commit, source), lock)
+            _publish(Path(scratch) / "out" / source.path, root / commit / source.path)
+        write_text(lock_path(root, commit, source), lock.model_dump_json(indent=2) + "\n")
     except (tarfile.TarError, EOFError) as error:
         raise ContentError(url, None, f"is not a whole archive ({error}); fetch it again") from None
     except OSError as error:
-        raise MachineError(
-            f"cannot unpack into {root}: {error.strerror or error}; choose another cache"
-        ) from error
+        what = error.strerror or error
+        raise MachineError(f"cannot unpack into {root}: {what}; choose another cache") from error
     finally:
         archive.unlink(missing_ok=True)
-    return lock
+
+
+def _publish(new: Path, final: Path) -> None:
+    final.parent.mkdir(parents=True, exist_ok=True)
+    if final.exists():
+        shutil.rmtree(final)
+    new.replace(final)
 
 
 def _unpack(archive: Path, inner: str, scratch: Path, progress: Progress) -> tuple[int, int, str]:

@@ -6,6 +6,8 @@ A suite's tasks lie beside its ``suite.yaml``, or in a pinned public source that
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,10 +16,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from workbench.benchmarks.task import BenchmarkTask, Network
+from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.content import Content, load_content
 from workbench.core.errors import MissingDataError, UnknownNameError
 from workbench.core.plugins import load_plugin
+from workbench.core.types import Network
 from workbench.core.workspace import Workspace
 
 
@@ -117,7 +120,7 @@ def suite_data(name: str, workspace: Workspace, data: Path | None = None) -> Pat
         return folder
     if spec.source is None:
         return file.parent
-    locked = fetched_folder(name, spec.source, workspace)
+    locked = fetched_folder(spec.source, workspace)
     if locked is None:
         raise MissingDataError(
             f"the tasks of '{name}' are not on this machine; type: workbench fetch {name}"
@@ -126,18 +129,43 @@ def suite_data(name: str, workspace: Workspace, data: Path | None = None) -> Pat
     return locked
 
 
-def fetched_folder(name: str, source: Source, workspace: Workspace) -> Path | None:
-    """Where `workbench fetch` has put a suite's tasks, or ``None``."""
-    lock = fetch_root(name, workspace) / "current"
-    if not lock.is_file():
+def fetched_folder(source: Source, workspace: Workspace) -> Path | None:
+    """Where `workbench fetch` has put the tasks of a source, or ``None``."""
+    root = fetch_root(source, workspace)
+    commit = commit_of(source, root)
+    if commit is None or not lock_path(root, commit, source).is_file():
         return None
-    folder = fetch_root(name, workspace) / lock.read_text(encoding="utf-8").strip() / source.path
+    folder = root / commit / source.path
     return folder if folder.is_dir() else None
 
 
-def fetch_root(name: str, workspace: Workspace) -> Path:
-    """The cache folder of a suite: ``<revision>/`` folders, ``current`` and ``lock.json``."""
-    return workspace.cache / "data" / name
+def fetch_root(source: Source, workspace: Workspace) -> Path:
+    """The cache folder of a repository; `workbench.benchmarks.fetch` draws what is in it."""
+    return workspace.cache / "data" / source.github.replace("/", "+")
+
+
+def lock_path(root: Path, commit: str, source: Source) -> Path:
+    """The file that says what was fetched of a commit."""
+    return root / f"{commit}-{source.path.replace('/', '+')}.lock.json"
+
+
+def is_commit(revision: str) -> bool:
+    """Whether a revision is a full commit id, which cannot move."""
+    return re.fullmatch(r"[0-9a-f]{40}", revision) is not None
+
+
+def commit_of(source: Source, root: Path) -> str | None:
+    """The commit that a source means here: itself, or what its branch or tag was resolved to."""
+    return source.revision if is_commit(source.revision) else refs(root).get(source.revision)
+
+
+def refs(root: Path) -> dict[str, str]:
+    """Branches and tags that were resolved, by name."""
+    try:
+        found = json.loads((root / "refs.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
 
 def load_suite(name: str, workspace: Workspace, data: Path | None = None) -> Suite:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-Network = Literal["none", "public"]
+from workbench.core.types import Network
+
+DEFAULT_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,14 @@ class GoldSkill:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a task asks of its machine. Seconds and MiB; ``None`` is not stated."""
+    """What a task asks of its machine. Seconds and MiB; ``None`` is not stated.
 
-    agent_seconds: float | None = None
-    verifier_seconds: float | None = None
-    build_seconds: float | None = None
+    Times have Harbor's default of ten minutes each, so that nothing runs without end.
+    """
+
+    agent_seconds: float = DEFAULT_SECONDS
+    verifier_seconds: float = DEFAULT_SECONDS
+    build_seconds: float = DEFAULT_SECONDS
     cpus: float | None = None
     memory_mb: int | None = None
     storage_mb: int | None = None

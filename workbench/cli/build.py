@@ -26,6 +26,6 @@ def command(suite: str, tasks: str | None, data: Path | None, parallel: int | No
     )
     failed = {task: reason for task, reason in results.items() if reason is not None}
     for task, reason in failed.items():
-        console().print(f"{task}: {safe(reason, 2000)}", markup=False)
+        console().print(f"{task}: {safe(reason, 2000)}")
     console().print(f"{len(results) - len(failed)} of {len(results)} images are ready")
     return 2 if failed else 0

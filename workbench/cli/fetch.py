@@ -21,5 +21,5 @@ def command(suite: str, refresh: bool) -> None:
     out.print(
         f"{suite}: {lock.files} files, {lock.bytes / 2**20:.0f} MiB at {lock.commit[:12]}", markup=False
     )
-    out.print(f"in {folder}", markup=False)
-    out.print(f"next: inspect eval workbench/{suite} --router bm25", markup=False)
+    out.print(f"in {folder}")
+    out.print(f"next: inspect eval workbench/{suite} --router bm25")

@@ -30,12 +30,23 @@ def load_content(path: Path, model: type[ModelT]) -> ModelT:
             message starts with ``FILE:LINE``.
     """
     node = _compose(path)
-    _refuse_repeated_keys(node, path)
+    return validate(_value(node, path), model, path, node)
+
+
+def load_mapping(path: Path) -> dict[str, Any]:
+    """Read a YAML file whose keys are somebody else's. Raises ContentError as `load_content` does."""
+    return _value(_compose(path), path)
+
+
+def _value(node: yaml.Node, path: Path) -> dict[str, Any]:
     try:
-        value = yaml.constructor.SafeConstructor().construct_document(node)
+        _refuse_repeated_keys(node, path)
+        value: dict[str, Any] = yaml.constructor.SafeConstructor().construct_document(node)
     except yaml.YAMLError as error:
         raise _broken(path, error) from None
-    return validate(value, model, path, node)
+    except RecursionError:
+        raise ContentError(path, None, "not valid YAML: nested too deeply") from None
+    return value
 
 
 def validate(value: Any, model: type[ModelT], path: Path, node: yaml.Node | None = None) -> ModelT:
@@ -51,18 +62,31 @@ def validate(value: Any, model: type[ModelT], path: Path, node: yaml.Node | None
         raise ContentError(path, line, f"{where or 'document'}: {_explain(dict(first), model)}") from None
 
 
+class _NoAliasLoader(yaml.SafeLoader):
+    """Refuses aliases: content files have no use for them, and a few lines of them can grow without end."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", mark)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        return node
+
+
 def _compose(path: Path) -> yaml.Node:
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise ContentError(path, None, f"larger than {_MAX_BYTES} bytes")
         text = path.read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = yaml.compose(text, Loader=_NoAliasLoader)
     except OSError as error:
         raise ContentError(path, None, f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ContentError(path, None, f"is not UTF-8 (byte {error.start})") from error
     except yaml.YAMLError as error:
         raise _broken(path, error) from None
+    except RecursionError:
+        raise ContentError(path, None, "not valid YAML: nested too deeply") from None
     if not isinstance(node, yaml.MappingNode):
         raise ContentError(path, 1, "must be a mapping (key: value)")
     return node

@@ -109,37 +109,48 @@ class InvalidTreatmentError(TrialError):
 
 @dataclass(frozen=True)
 class Policy:
-    """What a cause means. `retry`: in a new container. `stops_run`: no more trials are started."""
+    """What a cause for excluding a trial means; an excluded trial has no score.
+
+    Attributes:
+        retry: worth running again, in a new container or once its reason is gone. The sample ends
+            in an error, so that Inspect's ``eval-retry`` and ``eval-set`` run it again. Others end
+            unscored and are final.
+        stops_run: further trials would fail alike, so none is started.
+    """
 
     retry: bool
-    scored: bool
     stops_run: bool = False
 
 
 POLICY: dict[str, Policy] = {
-    "infra:engine": Policy(retry=True, scored=False),
-    "infra:build": Policy(retry=False, scored=False),
-    "infra:start": Policy(retry=True, scored=False),
-    "infra:sandbox_lost": Policy(retry=True, scored=False),
-    "infra:transfer": Policy(retry=True, scored=False),
-    "config:auth": Policy(retry=False, scored=False, stops_run=True),
-    "config:model": Policy(retry=False, scored=False, stops_run=True),
-    "config:router": Policy(retry=False, scored=False, stops_run=True),
-    "api": Policy(retry=True, scored=False),
-    "task:unsupported": Policy(retry=False, scored=False),
-    "task:environment": Policy(retry=False, scored=False),
-    "task:setup": Policy(retry=False, scored=False),
-    "verifier_error:missing": Policy(retry=False, scored=False),
-    "verifier_error:garbage": Policy(retry=False, scored=False),
-    "verifier_error:conflict": Policy(retry=False, scored=False),
-    "verifier_error:bootstrap": Policy(retry=False, scored=False),
-    "verifier_timeout": Policy(retry=False, scored=False),
-    "invalid_treatment": Policy(retry=False, scored=False, stops_run=True),
-    "stopped": Policy(retry=True, scored=False),
-    "cancelled": Policy(retry=True, scored=False),
-    "harness_bug": Policy(retry=False, scored=False),
+    "infra:engine": Policy(retry=True),
+    "infra:build": Policy(retry=True),
+    "infra:start": Policy(retry=True),
+    "infra:sandbox_lost": Policy(retry=True),
+    "infra:transfer": Policy(retry=True),
+    "config:auth": Policy(retry=True, stops_run=True),
+    "config:model": Policy(retry=True, stops_run=True),
+    "config:router": Policy(retry=True, stops_run=True),
+    "api": Policy(retry=True),
+    "task:environment": Policy(retry=True),
+    "task:unsupported": Policy(retry=False),
+    "task:setup": Policy(retry=False),
+    "verifier_error:missing": Policy(retry=False),
+    "verifier_error:garbage": Policy(retry=False),
+    "verifier_error:conflict": Policy(retry=False),
+    "verifier_error:bootstrap": Policy(retry=False),
+    "verifier_timeout": Policy(retry=False),
+    "invalid_treatment": Policy(retry=True, stops_run=True),
+    "stopped": Policy(retry=True),
+    "cancelled": Policy(retry=True),
+    "harness_bug": Policy(retry=True),
 }
 """Every cause for which a trial is excluded (docs: README, "What counts")."""
+
+
+def as_trial_error(error: WorkbenchError, cause: str) -> TrialError:
+    """A failure of one trial: with its own cause where it has one, else `cause`."""
+    return error if isinstance(error, TrialError) else TrialError(cause, str(error))
 
 
 def policy(cause: str) -> Policy:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from workbench import __version__
 from workbench.core.types import Arm, ConditionName, FunnelStage
 
 SCHEMA_VERSION = 1
@@ -145,6 +146,7 @@ class TrialRecord(_Part):
     """Everything about one trial: (suite, task, arm, model, epoch).
 
     Attributes:
+        workbench: version of this package that ran the trial.
         agent: name of the agent that ran.
         seed: of stochastic routers.
         sandbox, image: provider, and the digest of the image the trial ran in.
@@ -154,6 +156,7 @@ class TrialRecord(_Part):
     """
 
     schema_version: int = SCHEMA_VERSION
+    workbench: str = __version__
     suite: str
     task: str
     epoch: int

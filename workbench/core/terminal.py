@@ -29,7 +29,10 @@ def safe(text: str, limit: int | None = None) -> str:
 
 
 def console(*, stderr: bool = False, file: IO[str] | None = None, width: int | None = None) -> Console:
-    """A rich console that is plain when piped, honours NO_COLOR, and never crashes on an encoding."""
+    """A rich console that is plain when piped, honours NO_COLOR, and never crashes on an encoding.
+
+    Text is printed as it is: square brackets are no markup here, since much of it is not ours.
+    """
     import sys
 
     from rich.console import Console
@@ -39,7 +42,7 @@ def console(*, stderr: bool = False, file: IO[str] | None = None, width: int | N
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
     columns = width or _columns(stream)
-    return Console(file=stream, width=columns, highlight=False, emoji=False, soft_wrap=False)
+    return Console(file=stream, width=columns, markup=False, highlight=False, emoji=False, soft_wrap=False)
 
 
 def _columns(stream: IO[str]) -> int | None:

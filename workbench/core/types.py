@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -51,6 +51,15 @@ class Arm:
         """Unique within an evaluation: ``none``, ``gold``, ``routed-bm25``."""
         return self.condition if self.router is None else f"{self.condition}-{self.router}"
 
+
+Network = Literal["none", "public"]
+"""``none``: no interface but loopback. ``public``: a way to the outside, closed to other trials."""
+
+Progress = Callable[[str, int, int | None], None]
+"""Told of long work: what is done, how far it is, and how far it goes (``None``: not known)."""
+
+PASS = 1.0
+"""A reward of 1 is a pass; anything less is a failed trial."""
 
 FunnelStage = Literal["not_in_pool", "not_routed", "not_shown", "not_loaded", "failed", "passed"]
 FUNNEL: tuple[FunnelStage, ...] = get_args(FunnelStage)

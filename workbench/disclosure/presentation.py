@@ -7,8 +7,8 @@ Each other module in this folder is one way of showing skills and exports
 - display names are unique, and neither they nor the wording reveal pool ids, gold or benchmark;
 - the catalogue's text stays within its budget; a skill whose name and description did not fit
   is in `not_shown`, never shortened in silence;
-- entries are escaped: as many entries can be parsed from the text as were shown;
-- bytes of the skill itself are never changed.
+- catalogue entries are escaped: as many entries can be parsed from the text as were shown;
+- a skill's own text is delivered unchanged: what it says is part of the treatment.
 """
 
 from __future__ import annotations

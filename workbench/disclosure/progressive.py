@@ -8,6 +8,8 @@ for a skill that is not there. The wording is neutral: it says what there is, no
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
+from typing import Any
 
 from inspect_ai.tool import ToolDef
 from inspect_ai.tool._tool_params import ToolParams
@@ -38,19 +40,21 @@ def present(skills: Sequence[ShownSkill], budget: int, observe: Observe) -> Pres
 
 
 def _load_skill(skills: Sequence[ShownSkill], observe: Observe) -> ToolDef:
-    by_name = {skill.name: skill for skill in skills}
+    by_name = {escape(skill.name, quote=False): skill for skill in skills}
+    by_name |= {skill.name: skill for skill in skills}
+    names = [skill.name for skill in skills]
 
     async def load_skill(skill: str) -> str:
         found = by_name.get(skill)
         if found is None:
-            return f"No skill is called '{skill}'. There are: {', '.join(by_name)}"
+            return f"No skill is called '{skill}'. There are: {', '.join(names)}"
         observe(Load(id=found.id, tier="body", via="tool", evidence=skill))
         return f'<skill_content folder="{found.place}">\n{found.skill_md}\n</skill_content>'
 
-    names = JSONSchema(type="string", description="Name of the skill", enum=list(by_name))
+    argument = JSONSchema(type="string", description="Name of the skill", enum=list[Any](names))
     return ToolDef(
         load_skill,
         name="load_skill",
         description="Load a skill: returns its instructions and the folder that holds its files.",
-        parameters=ToolParams(properties={"skill": names}, required=["skill"]),
+        parameters=ToolParams(properties={"skill": argument}, required=["skill"]),
     )

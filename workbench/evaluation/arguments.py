@@ -51,36 +51,37 @@ def refuse_unknown(given: Mapping[str, Any]) -> None:
             raise UsageError(f"unknown task argument '-T {key}=...'{suggestion(key, KNOWN)}")
 
 
-def parse(given: Mapping[str, Any], workspace: Workspace, *, pool: str, k: int) -> EvalArguments:
+def parse(given: Mapping[str, Any], workspace: Workspace, here: Path, *, pool: str, k: int) -> EvalArguments:
     """Check task arguments against what there is.
 
     Args:
         given: values as Inspect passes them: text, numbers, or lists (``a,b`` arrives as a list).
+        here: folder that relative paths are relative to.
         pool, k: the suite's own pool and depth, used where none is given.
 
     Raises:
         UsageError: an unknown router, condition or disclosure (nearest match named), or a bad number.
     """
-    routers = _names(given.get("router"), "bm25")
+    routers = _names("router", given.get("router"), "bm25")
     for name in routers:
         workspace.find("routers", name)
-    conditions = _names(given.get("conditions"), *CONDITIONS)
+    conditions = _names("conditions", given.get("conditions"), *CONDITIONS)
     for name in conditions:
         if name not in CONDITIONS:
             raise UnknownNameError("condition", name, CONDITIONS)
-    disclosure = str(given.get("disclosure") or "progressive")
+    disclosure = _text("disclosure", given.get("disclosure"), "progressive")
     known = disclosure_names()
     if disclosure not in known:
         raise UnknownNameError("disclosure", disclosure, known)
-    data = given.get("data")
+    data = _text("data", given.get("data"), "")
     return EvalArguments(
         routers=routers,
         k=_whole("router_k", given.get("router_k"), k, 1, 100),
-        pool=str(given.get("pool") or pool),
+        pool=_pool(_text("pool", given.get("pool"), pool), workspace, here),
         conditions=tuple(dict.fromkeys(c for c in CONDITIONS if c in conditions)),
         disclosure=disclosure,
-        data=None if data is None else Path(str(data)),
-        tasks=_names(given.get("tasks")),
+        data=here / Path(data).expanduser() if data else None,
+        tasks=_names("tasks", given.get("tasks")),
         seed=_whole("seed", given.get("seed"), 0, 0, 2**63 - 1),
     )
 
@@ -90,13 +91,33 @@ def disclosure_names() -> list[str]:
     return [name for name in plugin_names("workbench.disclosure") if name != "presentation"]
 
 
-def _names(value: Any, *default: str) -> tuple[str, ...]:
-    """``None``, ``"a"``, ``"a,b"`` or a list -> names without blanks or repetition, in order."""
+def _names(argument: str, value: Any, *default: str) -> tuple[str, ...]:
+    """``None``, ``"a"``, ``"a,b"`` or a list -> names without repetition, in order.
+
+    Raises:
+        UsageError: a name is empty.
+    """
     if value is None:
         return default
     parts: Iterable[Any] = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     names = [name.strip() for part in parts for name in str(part).split(",")]
-    return tuple(dict.fromkeys(name for name in names if name)) or default
+    if not all(names):
+        raise UsageError(f"-T {argument}={value}: a name is empty; give NAME or NAME,NAME")
+    return tuple(dict.fromkeys(names))
+
+
+def _text(argument: str, value: Any, default: str) -> str:
+    if value is None:
+        return default
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"-T {argument}={value}: must be a text that is not empty")
+    return value.strip()
+
+
+def _pool(name: str, workspace: Workspace, here: Path) -> str:
+    """A pool's name as it is; a path made absolute."""
+    path = here / Path(name).expanduser()
+    return name if name in workspace.names("pools") or not path.exists() else str(path)
 
 
 def _whole(name: str, value: Any, default: int, low: int, high: int) -> int:

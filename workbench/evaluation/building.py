@@ -9,7 +9,7 @@ import anyio
 
 from workbench.benchmarks.suite import load_suite
 from workbench.core.workspace import Workspace
-from workbench.evaluation.dataset import image_plan
+from workbench.evaluation.experiment import planned
 from workbench.sandboxing.config import BuildPlan
 from workbench.sandboxing.images import BuildResult, build
 from workbench.sandboxing.progress import BuildDisplay
@@ -31,7 +31,7 @@ def build_suite(
     suite = load_suite(name, workspace, data)
     if tasks:
         suite = suite.select(tasks)
-    plans = {task.id: image_plan(suite, task) for task in suite.tasks if task.unsupported is None}
+    suite, plans = planned(suite)
     results = anyio.run(_build, list(plans.values()), parallel)
     unsupported = {task.id: task.unsupported for task in suite.tasks if task.unsupported is not None}
     return {**unsupported, **{task: results[plan.tag].error or None for task, plan in plans.items()}}

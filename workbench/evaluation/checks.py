@@ -64,9 +64,10 @@ def run_checks(
     from workbench.evaluation.agents.oracle import oracle
     from workbench.evaluation.tasks import build_task
 
-    checks: dict[str, TaskCheck] = {}
-    both = build_task(suite, {**given, "conditions": "none,gold"}, workspace)
-    gold = build_task(suite, {**given, "conditions": "gold"}, workspace)
+    here = Path.cwd()
+    both = build_task(suite, {**given, "conditions": "none,gold"}, workspace, here)
+    gold = build_task(suite, {**given, "conditions": "gold"}, workspace, here)
+    checks = {name: TaskCheck(name) for name in (str(s.metadata["task"]) for s in gold.dataset if s.metadata)}
     for task, agent in ((both, oracle()), (gold, nop())):
         logs = inspect_eval(
             task,
@@ -76,14 +77,14 @@ def run_checks(
             epochs=repeat,
             display=display,  # type: ignore[arg-type]
         )
+        if any(log.status == "cancelled" for log in logs):
+            raise KeyboardInterrupt
         for sample in (s for log in logs for s in log.samples or []):
-            _count(checks, sample)
+            _count(checks[str(sample.metadata["task"])], sample)
     return [checks[name] for name in sorted(checks)]
 
 
-def _count(checks: dict[str, TaskCheck], sample: Any) -> None:
-    name = str(sample.metadata["task"])
-    check = checks.setdefault(name, TaskCheck(name))
+def _count(check: TaskCheck, sample: Any) -> None:
     score = (sample.scores or {}).get("workbench")
     if score is None:
         check.faults.append(f"{sample.id}: {sample.error.message if sample.error else 'not scored'}")

@@ -6,15 +6,11 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.util import SandboxEnvironmentSpec
 
 from workbench.benchmarks.suite import Suite
-from workbench.benchmarks.task import BenchmarkTask, Network
-from workbench.core.types import Arm
+from workbench.benchmarks.task import BenchmarkTask
+from workbench.core.types import Arm, Network
+from workbench.evaluation.container import LOCAL, PROVIDER
 from workbench.evaluation.experiment import Experiment
-from workbench.sandboxing.config import BuildPlan, DockerConfig
-from workbench.sandboxing.images import plan
-
-PROVIDER = "docker-sdk"
-LOCAL = "local"
-BUILD_SECONDS = 600.0
+from workbench.sandboxing.config import DockerConfig
 
 
 def sample_id(task_id: str, arm: Arm) -> str:
@@ -31,16 +27,6 @@ def dataset(experiment: Experiment) -> MemoryDataset:
     return MemoryDataset(samples, name=experiment.suite.name, location=str(experiment.suite.data))
 
 
-def image_plan(suite: Suite, task: BenchmarkTask) -> BuildPlan:
-    """How the task's one image is built: its own Dockerfile, with the skills left out."""
-    return plan(
-        task.environment,
-        empty=("skills",),
-        substitute_bases=suite.spec.substitute_bases,
-        timeout=task.limits.build_seconds or BUILD_SECONDS,
-    )
-
-
 def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmentSpec | None:
     """The sandbox of every trial of a task; ``None`` for one that cannot be run (its setup says why)."""
     if task.unsupported is not None:
@@ -50,7 +36,7 @@ def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmen
     limits = task.limits
     stated = {"cpus": limits.cpus, "memory_mb": limits.memory_mb, "storage_mb": limits.storage_mb}
     config = DockerConfig(
-        build=image_plan(experiment.suite, task),
+        build=experiment.plans[task.id],
         network=task.network or experiment.suite.spec.network,
         network_verify=verifier_network(experiment.suite, task),
         **{key: value for key, value in stated.items() if value is not None},
@@ -59,8 +45,8 @@ def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmen
 
 
 def verifier_network(suite: Suite, task: BenchmarkTask) -> Network:
-    """The verifier's own policy: the suite's, unless the task states that there is no network."""
-    return "none" if task.network == "none" else suite.spec.verifier_network
+    """The verifier's own policy: what the task states for both, else the suite's."""
+    return task.network or suite.spec.verifier_network
 
 
 def _sample(

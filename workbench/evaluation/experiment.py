@@ -10,33 +10,45 @@ from pathlib import Path
 from workbench import __version__
 from workbench.benchmarks.suite import Suite, load_suite, suite_data, suite_spec
 from workbench.benchmarks.task import BenchmarkTask
-from workbench.core.digest import digest_json, digest_parts, short
-from workbench.core.errors import MachineError
-from workbench.core.types import Arm
+from workbench.core.digest import digest_json, digest_parts, digest_text, short
+from workbench.core.errors import MachineError, UsageError
+from workbench.core.types import Progress
 from workbench.core.workspace import Workspace
 from workbench.evaluation.arguments import EvalArguments
+from workbench.evaluation.container import LOCAL, PROVIDER
 from workbench.evaluation.gold import gold_of
 from workbench.evaluation.guard import Guard
 from workbench.evaluation.routes import Routes
 from workbench.evaluation.treatment import Treatment
 from workbench.routing.load import load_router
 from workbench.routing.router import Router
-from workbench.routing.stage import Progress
 from workbench.sandboxing.availability import EngineStatus, engine_status
+from workbench.sandboxing.config import BuildPlan
+from workbench.sandboxing.images import plan
 from workbench.skills.discover import read_tree
 from workbench.skills.folders import unique_folders
 from workbench.skills.opening import open_pool
 from workbench.skills.pool import Pool
 from workbench.skills.progress import shown_progress
 
+PROMPT = Path(__file__).parent / "agents" / "skill_agent.md"
+"""The default agent's prompt; part of what decides a trial."""
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything that decides what a trial is."""
+    """Everything that decides what a trial is.
+
+    Attributes:
+        plans: task id -> how its one image is built; tasks that cannot be run have none.
+        engine: whether there is one, and why not.
+        guard: stops the run after a failure that makes further trials pointless.
+    """
 
     suite: Suite
     arguments: EvalArguments
     routes: Routes
+    plans: Mapping[str, BuildPlan]
     engine: EngineStatus
     guard: Guard = field(default_factory=Guard)
 
@@ -45,11 +57,10 @@ class Experiment:
         """Whether trials run in Inspect's local sandbox, for want of an engine."""
         return not self.engine.ok
 
-    def treatments(self, arm: Arm, task_id: str) -> list[Treatment]:
-        """The skills of one trial, ready to install: the task's own copy where one is gold."""
+    def treatments(self, ids: Sequence[str], task_id: str) -> list[Treatment]:
+        """Skills ready to install: the task's own copy where one is gold, else the pool's. Reads files."""
         gold = self.routes.gold[task_id].folders
         pool = self.routes.pool
-        ids = self.routes.chosen(arm, task_id)
         folders = self._folders(ids, gold)
         trees = {i: read_tree(gold[i].parent, gold[i].name) if i in gold else pool.tree(i) for i in ids}
         return [Treatment(i, folders[i], trees[i]) for i in ids]
@@ -57,27 +68,27 @@ class Experiment:
     def _folders(self, ids: Sequence[str], gold: Mapping[str, Path]) -> dict[str, str]:
         """Folder names in the sandbox: gold keeps its own, since reference solutions expect it."""
         own = {i: gold[i].name for i in ids if i in gold}
-        taken = {name.casefold() for name in own.values()}
         others = (self.routes.pool.get(i) for i in ids if i not in gold)
-        moved = (replace(s, folder=f"{s.folder}-2") if s.folder.casefold() in taken else s for s in others)
-        return {**unique_folders(moved), **own}
+        return {**unique_folders(others, taken=own.values()), **own}
 
     @cached_property
     def task_digests(self) -> dict[str, str]:
         """Task id -> digest of what decides its outcome."""
-        return {task.id: task_digest(task) for task in self.suite.tasks}
+        return {task.id: task_digest(task, self.plans.get(task.id)) for task in self.suite.tasks}
 
     @property
     def version(self) -> str:
         """Digest of all that changes an answer and is not a passed argument, so that a changed
-        pool, recipe or task is never taken for one that has run (Inspect compares versions)."""
+        pool, recipe, task or suite is never taken for one that has run (Inspect compares versions)."""
         parts = {
             "code": __version__,
             "pool": self.routes.pool.fingerprint,
             "routers": {name: router.fingerprint for name, router in self.routes.routers.items()},
             "tasks": self.task_digests,
+            "suite": self.suite.spec.model_dump(mode="json", exclude={"description", "license", "source"}),
             "arguments": self.arguments.model_dump(mode="json", exclude={"data"}),
-            "sandbox": "local" if self.local else "docker-sdk",
+            "prompt": digest_text(PROMPT.read_text(encoding="utf-8")),
+            "sandbox": LOCAL if self.local else PROVIDER,
         }
         return short(digest_json(parts))
 
@@ -93,6 +104,7 @@ def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) 
     if arguments.tasks:
         suite = suite.select(arguments.tasks)
     engine = _engine(suite)
+    suite, plans = planned(suite)
     with shown_progress() as progress:
         pool = open_pool(
             arguments.pool,
@@ -101,9 +113,8 @@ def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) 
             progress=progress,
         )
         routers = _routers(arguments, pool, workspace, progress)
-    return Experiment(
-        suite, arguments, Routes(suite, pool, gold_of(whole, pool), routers, arguments.k), engine
-    )
+    routes = Routes(suite, pool, gold_of(whole, pool), routers, arguments.k)
+    return Experiment(suite, arguments, routes, plans, engine)
 
 
 def _routers(
@@ -124,19 +135,43 @@ def defaults(suite_name: str, workspace: Workspace) -> tuple[str, int]:
     return spec.pool, spec.router_k
 
 
-def task_digest(task: BenchmarkTask) -> str:
-    """sha256 over what decides a task's outcome: everything but the data in its build context."""
-    below = (file for name in ("tests", "solution", "environment/skills") for file in _below(task, name))
-    files = [task.environment / "Dockerfile", *below]
-    parts: list[str | bytes] = [task.instruction, repr(task.limits), repr(task.network)]
-    for file in files:
-        if file.is_file():
-            parts += [file.relative_to(task.folder).as_posix(), file.read_bytes()]
+def planned(suite: Suite) -> tuple[Suite, dict[str, BuildPlan]]:
+    """The suite with plans for its images; a task whose Dockerfile cannot be read is marked unsupported."""
+    tasks: list[BenchmarkTask] = []
+    plans: dict[str, BuildPlan] = {}
+    for task in suite.tasks:
+        try:
+            if task.unsupported is None:
+                plans[task.id] = image_plan(suite, task)
+            tasks.append(task)
+        except UsageError as error:
+            tasks.append(replace(task, unsupported=str(error)))
+    return replace(suite, tasks=tuple(tasks)), plans
+
+
+def image_plan(suite: Suite, task: BenchmarkTask) -> BuildPlan:
+    """How a task's one image is built: its own Dockerfile, with the skills left out. Needs no engine."""
+    return plan(
+        task.environment,
+        empty=("skills",),
+        substitute_bases=suite.spec.substitute_bases,
+        timeout=task.limits.build_seconds,
+    )
+
+
+def task_digest(task: BenchmarkTask, image: BuildPlan | None) -> str:
+    """sha256 over everything of a task that can decide its outcome, its build context included."""
+    facts = repr(
+        (task.limits, task.network, sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
+    )
+    parts: list[str | bytes] = [task.instruction, facts, "" if image is None else image.digest]
+    for file in (file for name in ("tests", "solution", "environment/skills") for file in _below(task, name)):
+        parts += [file.relative_to(task.folder).as_posix(), file.read_bytes()]
     return digest_parts(parts)
 
 
 def _below(task: BenchmarkTask, name: str) -> list[Path]:
-    return sorted(p for p in (task.folder / name).rglob("*") if not p.is_symlink())
+    return sorted(p for p in (task.folder / name).rglob("*") if p.is_file() and not p.is_symlink())
 
 
 def _engine(suite: Suite) -> EngineStatus:

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.core.types import FunnelStage
-
-PASS = 1.0
-"""A reward of 1 is a pass; anything less is a failure of the trial for the funnel."""
+from workbench.core.types import PASS, FunnelStage
 
 
 def stage(

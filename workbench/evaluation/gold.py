@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.benchmarks.suite import Suite
+from workbench.skills.discover import read_tree
 from workbench.skills.pool import Pool
-from workbench.skills.sources.task_skills import gold_ids
+from workbench.skills.sources.task_skills import GoldSkill, gold_ids
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,26 @@ class Gold:
 
 def gold_of(suite: Suite, pool: Pool) -> dict[str, Gold]:
     """Task id -> its gold skills in `pool`."""
-    variants = {(task, g.folder): g.id for task, found in gold_ids(suite.data).items() for g in found}
+    variants = {(task, g.folder): g for task, found in gold_ids(suite.data).items() for g in found}
     return {task.id: _resolve(suite, task.id, pool, variants) for task in suite.tasks}
 
 
-def _resolve(suite: Suite, task_id: str, pool: Pool, variants: Mapping[tuple[str, str], str]) -> Gold:
+def _resolve(suite: Suite, task_id: str, pool: Pool, variants: Mapping[tuple[str, str], GoldSkill]) -> Gold:
     folders: dict[str, Path] = {}
     for skill in suite.task(task_id).gold:
         plain = suite.spec.gold.format(folder=skill.folder)
-        suffix = variants.get((task_id, skill.folder), "").removeprefix(f"gt/{skill.folder}")
-        own = plain + suffix
-        folders[own if own in pool or plain not in pool else plain] = skill.path
+        variant = variants.get((task_id, skill.folder))
+        suffix = "" if variant is None else variant.id.removeprefix(f"gt/{skill.folder}")
+        folders[_choose(plain, suffix, skill.path, pool)] = skill.path
     return Gold(folders, frozenset(i for i in folders if i in pool))
+
+
+def _choose(plain: str, suffix: str, path: Path, pool: Pool) -> str:
+    """The numbered id where the pool means the same skill by it, else the plain one where there is one.
+
+    Another pool may number its skills otherwise, so a numbered id must be proven by its digest.
+    """
+    numbered = plain + suffix
+    if suffix and numbered in pool and pool.get(numbered).digest == read_tree(path.parent, path.name).digest:
+        return numbered
+    return plain if plain in pool else numbered

@@ -2,22 +2,28 @@
 
 The ``load_skill`` tool reports loads itself, exactly. Beside it, every tool call's arguments are
 searched for paths into the installed folders: ``cat .../SKILL.md`` is a body read, any other
-file a file read. That sees what is spelled out and misses what is computed, so these loads are a
-lower bound.
+file a file read. Patterns (``.../skills/*/SKILL.md``) and a ``cd`` into a folder are followed.
+That sees what is spelled out and misses what is computed, so these loads are a lower bound.
 """
 
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from workbench.core.record import Installed, Load
 
 _PYTHON_TOOLS = {"python", "ipython", "execute_python"}
 _EVIDENCE = 200
+_WORD = re.compile(r"""[^\s"'`;|&<>(){},=\[\]]+(?:\[[^\]\s]*\][^\s"'`;|&<>(){},=]*)*""")
+_STEP = re.compile(r"[\n;]|&&|\|\|")
+_CD = re.compile(r"^\s*(?:cd|pushd)\s+(?:--\s+)?[\"']?([^\s\"';&|]+)")
+_VARIABLES = ("$SKILLS_DIR", "${SKILLS_DIR}")
 
 
 @dataclass(frozen=True)
@@ -36,46 +42,67 @@ def detect(calls: Iterable[Call], installed: Sequence[Installed], places: Sequen
         installed: skills in the sandbox; `Installed.folder` is the folder's name there.
         places: folders that hold them, e.g. ``/root/.claude/skills``.
     """
-    ids = {skill.folder: skill.id for skill in installed}
-    if not ids:
+    if not installed:
         return []
-    pattern = _paths(ids, places)
+    finder = _Finder({skill.folder: skill.id for skill in installed}, places)
     seen: dict[tuple[str, str, str], Load] = {}
     for call in calls:
-        for path, folder, rest in _matches(pattern, call):
-            tier: Literal["body", "file"] = "body" if _is_body(rest) else "file"
-            via: Literal["python", "shell"] = "python" if call.tool in _PYTHON_TOOLS else "shell"
-            load = Load(id=ids[folder], tier=tier, via=via, evidence=path[:_EVIDENCE], turn=call.turn)
-            seen.setdefault((load.id, tier, path), load)
+        via: Literal["python", "shell"] = "python" if call.tool in _PYTHON_TOOLS else "shell"
+        for skill_id, rest, evidence in finder.found(call.arguments):
+            tier: Literal["body", "file"] = "body" if rest.lower() == "skill.md" else "file"
+            load = Load(id=skill_id, tier=tier, via=via, evidence=evidence[:_EVIDENCE], turn=call.turn)
+            seen.setdefault((skill_id, tier, evidence), load)
     return list(seen.values())
 
 
-def _paths(folders: Iterable[str], places: Sequence[str]) -> re.Pattern[str]:
-    """Matches ``<place>/<folder>/<rest>``; a place may be written from ``~``, ``$HOME`` or relative."""
-    spellings = {s for place in places for s in _spellings(place)}
-    place = "|".join(re.escape(s) for s in sorted(spellings, key=len, reverse=True))
-    folder = "|".join(re.escape(f) for f in sorted(folders, key=len, reverse=True))
-    return re.compile(rf"(?:{place})/+({folder})(?![\w.-])(/[^\s\"'`;|&<>(){{}}]*)?")
+class _Finder:
+    """Finds words of a text that name a file inside an installed skill."""
+
+    def __init__(self, ids: Mapping[str, str], places: Sequence[str]) -> None:
+        self.ids = ids
+        self.spellings = {s for place in places for s in _spellings(place)}
+
+    def found(self, arguments: Any) -> Iterator[tuple[str, str, str]]:
+        """(skill id, path inside its folder, word as written) for every such word."""
+        for text in _texts(arguments):
+            folder = ""
+            for step in _STEP.split(text):
+                if change := _CD.match(step):
+                    folder = posixpath.join(folder, change[1])
+                    continue
+                for word in _WORD.findall(step):
+                    yield from self._word(word, folder)
+
+    def _word(self, word: str, folder: str) -> Iterator[tuple[str, str, str]]:
+        # A bare word after `cd` may be a program's name; one with a dot or a slash is a file.
+        joined = folder and set(word) & set("./") and not word.startswith("-")
+        for path in (word, posixpath.join(folder, word)) if joined else (word,):
+            inner = self._inside(path)
+            name, _, rest = inner.partition("/")
+            rest = rest.strip("/")
+            if not name or not rest:
+                continue
+            for known, skill_id in self.ids.items():
+                if fnmatchcase(known, name):
+                    yield skill_id, rest, word
+
+    def _inside(self, path: str) -> str:
+        """The path below a place for skills, or nothing."""
+        clean = re.sub(r"/(?:\./)*/*", "/", path.removeprefix("./"))
+        inner = (clean.removeprefix(f"{s}/") for s in self.spellings if clean.startswith(f"{s}/"))
+        return next(inner, "")
 
 
 def _spellings(place: str) -> Iterator[str]:
+    """Ways to write a place: from the root, from home, by a variable, and relative to its parents."""
     yield place
-    yield "$SKILLS_DIR"
-    yield "${SKILLS_DIR}"
+    yield from _VARIABLES
     if place.startswith("/root/"):
         for home in ("~", "$HOME", "${HOME}"):
             yield home + place.removeprefix("/root")
     parts = place.strip("/").split("/")
     if len(parts) >= 2:
         yield "/".join(parts[-2:])
-
-
-def _matches(pattern: re.Pattern[str], call: Call) -> Iterator[tuple[str, str, str]]:
-    for text in _texts(call.arguments):
-        for match in pattern.finditer(text):
-            rest = match[2] or ""
-            if rest.strip("/"):
-                yield match[0], match[1], rest.strip("/")
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -89,7 +116,3 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
     elif value is not None and not isinstance(value, bool | int | float):
         yield json.dumps(value, default=str)
-
-
-def _is_body(rest: str) -> bool:
-    return rest.lower() == "skill.md"

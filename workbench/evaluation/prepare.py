@@ -2,84 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from anyio import to_thread
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironment, sandbox, store_as
-from inspect_ai.util._sandbox.registry import registry_find_sandboxenv
 
 from workbench.benchmarks.task import BenchmarkTask
-from workbench.core.errors import InfrastructureError, TrialError, UsageError, WorkbenchError
-from workbench.core.record import Exposure, RouteInfo
+from workbench.core.errors import InfrastructureError, TrialError, UsageError, policy
+from workbench.core.record import Exposure
 from workbench.core.types import Arm
 from workbench.evaluation import trials
-from workbench.evaluation.dataset import LOCAL, PROVIDER
+from workbench.evaluation.container import LOCAL, image_of, notes_of, provider_of
 from workbench.evaluation.experiment import Experiment
+from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout, container_layout, local_layout
 from workbench.evaluation.state import TrialState
-from workbench.evaluation.treatment import install
-from workbench.evaluation.verify import read_folder
-from workbench.sandboxing.dockerfile import Dockerfile, parse
-from workbench.sandboxing.landing import image, landings, places
+from workbench.evaluation.treatment import SKILL_FILE, install
+from workbench.evaluation.verify import host_variables, read_folder
+from workbench.sandboxing.dockerfile import parse
+from workbench.sandboxing.landing import image, landings
 from workbench.sandboxing.transfer import put_tree
-
-if TYPE_CHECKING:
-    from workbench.sandboxing.providers.docker import DockerSandbox
 
 
 def arm_of(state: TaskState) -> Arm:
     """The treatment of a sample, from its metadata."""
     return Arm(state.metadata["condition"], state.metadata["router"] or None)
-
-
-def provider_of(environment: SandboxEnvironment) -> str:
-    """What the sandbox is called on the command line.
-
-    Raises:
-        UsageError: a provider that cannot run these tasks. Nothing may be installed in it: what
-            is right in a container would overwrite the host in a sandbox that is none.
-    """
-    for provider in (LOCAL, PROVIDER):
-        try:
-            environment.as_type(registry_find_sandboxenv(provider))
-        except TypeError:
-            continue
-        return provider
-    raise UsageError(
-        f"workbench tasks run in '{PROVIDER}' or '{LOCAL}'; leave out --sandbox, or give one of them"
-    )
-
-
-def docker_of(environment: SandboxEnvironment) -> DockerSandbox | None:
-    """Our Docker sandbox behind Inspect's proxy, ``None`` in another one."""
-    from workbench.sandboxing.providers.docker import DockerSandbox
-
-    try:
-        return environment.as_type(DockerSandbox)
-    except TypeError:
-        return None
-
-
-def image_of(environment: SandboxEnvironment) -> str | None:
-    """Content id of the container's image."""
-    box = docker_of(environment)
-    return None if box is None else box.image
-
-
-def notes_of(environment: SandboxEnvironment) -> list[str]:
-    """What of the sandbox is not as the task asked: substituted bases, limits that are not enforced."""
-    box = docker_of(environment)
-    if box is None:
-        return []
-    build = box.started.build
-    swapped = {} if build is None else build.substitutes
-    return [
-        *(f"base image {new} in place of {old}" for old, new in sorted(swapped.items())),
-        *box.started.limits.notes,
-    ]
 
 
 def prepare(experiment: Experiment) -> Solver:
@@ -90,9 +39,14 @@ def prepare(experiment: Experiment) -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             del generate
             try:
-                await _prepare(experiment, state)
-            except WorkbenchError as error:
-                raise as_trial_error(error, "task:setup") from error
+                with as_faults("task:setup"):
+                    await _prepare(experiment, state)
+            except TrialError as error:
+                experiment.guard.saw(error, str(state.sample_id))
+                if policy(error.cause).retry:
+                    raise
+                store_as(TrialState).fault = str(error)
+                state.completed = True
             return state
 
         return solve
@@ -102,39 +56,35 @@ def prepare(experiment: Experiment) -> Solver:
 
 async def _prepare(experiment: Experiment, state: TaskState) -> None:
     experiment.guard.check()
-    started = time.monotonic()
     arm, task_id = arm_of(state), str(state.metadata["task"])
     task = experiment.suite.task(task_id)
     record = store_as(TrialState)
-    record.route = await asyncio.to_thread(_route, experiment, arm, task_id)
+    record.route = await experiment.routes.route(arm, task_id)
+    started = time.monotonic()
     if task.unsupported is not None:
         raise TrialError("task:unsupported", task.unsupported)
     environment = sandbox()
-    layout = await _stage(experiment, task, environment)
-    trials.begin(state.uuid, trials.Trial(task, layout, experiment.arguments.disclosure))
-    treatments = await asyncio.to_thread(experiment.treatments, arm, task_id)
-    installed = await install(environment, layout, treatments)
-    record.exposure = Exposure(
-        disclosure=experiment.arguments.disclosure,
-        routed=experiment.routes.chosen(arm, task_id),
-        installed=installed,
-    )
-    record.places = list(layout.skills)
     record.sandbox = provider_of(environment)
-    record.image, record.notes = image_of(environment), [*task.notes, *notes_of(environment)]
-    record.setup_seconds = time.monotonic() - started
+    record.image, record.notes = image_of(environment), [*_notes(task), *notes_of(environment)]
+    layout = await _stage(experiment, task, environment)
+    record.places = list(layout.skills)
+    ids = experiment.routes.chosen(arm, record.route)
+    treatments = await to_thread.run_sync(experiment.treatments, ids, task_id)
+    installed = await install(environment, layout, treatments)
+    texts = {t.id: t.tree.files[SKILL_FILE].data.decode("utf-8", "replace") for t in treatments}
+    trials.begin(state.uuid, trials.Trial(task, layout, experiment.arguments.disclosure, texts))
+    record.exposure = Exposure(disclosure=experiment.arguments.disclosure, routed=ids, installed=installed)
+    record.setup_ended = time.monotonic()
+    record.setup_seconds = record.setup_ended - started
 
 
-def _route(experiment: Experiment, arm: Arm, task_id: str) -> RouteInfo:
-    try:
-        return experiment.routes.route(arm, task_id)
-    except WorkbenchError as error:
-        raise as_trial_error(error, "config:router") from error
-
-
-def as_trial_error(error: WorkbenchError, cause: str) -> TrialError:
-    """A failure with its cause: its own where it has one, else `cause`."""
-    return error if isinstance(error, TrialError) else TrialError(cause, str(error))
+def _notes(task: BenchmarkTask) -> list[str]:
+    """What of the task is ignored here, and what it takes from this machine."""
+    given = {"verifier": host_variables(task.verifier_env), "solution": host_variables(task.solution_env)}
+    return [
+        *task.notes,
+        *(f"{who} gets {', '.join(names)} of this machine" for who, names in given.items() if names),
+    ]
 
 
 async def _stage(experiment: Experiment, task: BenchmarkTask, environment: SandboxEnvironment) -> Layout:
@@ -142,8 +92,7 @@ async def _stage(experiment: Experiment, task: BenchmarkTask, environment: Sandb
     if provider_of(environment) == LOCAL:
         layout = await _stage_locally(experiment, task, environment)
     else:
-        dockerfile = _dockerfile(task.environment)
-        layout = container_layout(places(dockerfile))
+        layout = container_layout(experiment.plans[task.id].places)
     folders = [f"{layout.logs}/{name}" for name in ("agent", "verifier", "artifacts")]
     result = await environment.exec(
         ["mkdir", "-p", *folders], user=layout.user, timeout=60, timeout_retry=False
@@ -159,7 +108,7 @@ async def _stage_locally(
     """What the image would hold in its working directory, put into the local sandbox's folder."""
     if experiment.suite.spec.sandbox == "docker":
         raise UsageError(f"the tasks of '{task.suite}' need containers; leave out --sandbox local")
-    files = await asyncio.to_thread(local_files, task.environment)
+    files = await to_thread.run_sync(local_files, task.environment)
     await put_tree(environment, files, ".")
     root = await environment.exec(["pwd", "-P"], timeout=60, timeout_retry=False)
     return local_layout(root.stdout.strip())
@@ -167,7 +116,8 @@ async def _stage_locally(
 
 def local_files(environment: Path) -> dict[str, tuple[bytes, bool]]:
     """Files of a build context that land in the image's working directory, by path relative to it."""
-    dockerfile = _dockerfile(environment)
+    file = environment / "Dockerfile"
+    dockerfile = parse(file.read_text(encoding="utf-8"), file)
     context = {
         path: file for path, file in read_folder(environment).items() if not path.startswith("skills/")
     }
@@ -177,8 +127,3 @@ def local_files(environment: Path) -> dict[str, tuple[bytes, bool]]:
         for landing in landings(dockerfile, context)
         if landing.target.startswith(workdir)
     }
-
-
-def _dockerfile(environment: Path) -> Dockerfile:
-    file = environment / "Dockerfile"
-    return parse(file.read_text(encoding="utf-8"), file)

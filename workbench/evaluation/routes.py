@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import anyio
+from anyio import to_thread
+
 from workbench.benchmarks.suite import Suite
+from workbench.core.errors import WorkbenchError, as_trial_error
 from workbench.core.record import RankedEntry, RouteInfo
 from workbench.core.types import Arm
 from workbench.evaluation.gold import Gold
@@ -22,7 +25,10 @@ DEPTH = 50
 
 @dataclass
 class Routes:
-    """Answers `route` for every task and router; thread-safe, each pair computed once."""
+    """Answers `route` for every task and router, each pair computed once, off the event loop.
+
+    A router answers one query at a time; samples that wait for it hold no thread.
+    """
 
     suite: Suite
     pool: Pool
@@ -30,40 +36,36 @@ class Routes:
     routers: Mapping[str, Router]
     k: int
     _known: dict[tuple[str, str], RouteInfo] = field(default_factory=dict)
-    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+    _busy: dict[str, anyio.Lock] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._locks = {name: threading.Lock() for name in self.routers}
+    async def route(self, arm: Arm, task_id: str) -> RouteInfo:
+        """What the arm's router answers for a task; without ranking for arms without a router.
 
-    def route(self, arm: Arm, task_id: str) -> RouteInfo:
-        """What the arm's router answers for a task; without ranking for arms without a router."""
+        Raises:
+            TrialError: ``config:router``, the router cannot answer.
+        """
         if arm.router is None:
-            return self._info(task_id)
-        with self._locks[arm.router]:
-            key = (arm.router, task_id)
+            return self.unrouted(task_id)
+        key = (arm.router, task_id)
+        async with self._busy.setdefault(arm.router, anyio.Lock()):
             if key not in self._known:
-                self._known[key] = self._route(self.routers[arm.router], task_id)
-            return self._known[key]
+                try:
+                    found = await to_thread.run_sync(self._route, self.routers[arm.router], task_id)
+                except WorkbenchError as error:
+                    raise as_trial_error(error, "config:router") from error
+                self._known[key] = found
+        return self._known[key]
 
-    def _route(self, router: Router, task_id: str) -> RouteInfo:
-        gold = self.gold[task_id]
-        query = Query(id=task_id, text=self.suite.task(task_id).instruction, gold=gold.ids)
-        started = time.monotonic()
-        (ranking,) = router.route([query], max(self.k, DEPTH))
-        seconds = time.monotonic() - started
-        judged = judge([skill.id for skill in ranking], Relevance(gold.ids), self.pool)
-        return self._info(task_id).model_copy(
-            update={
-                "router": router.name,
-                "router_fingerprint": router.fingerprint,
-                "index_fingerprint": router.index_fingerprint,
-                "ranking": tuple(RankedEntry(id=skill.id, score=skill.score) for skill in ranking),
-                "metrics": {name: value for name, value in score(judged).items() if not math.isnan(value)},
-                "seconds": seconds,
-            }
-        )
+    def chosen(self, arm: Arm, info: RouteInfo) -> tuple[str, ...]:
+        """Ids that a trial of this arm gets, in order, after what the router answered."""
+        if arm.condition == "none":
+            return ()
+        if arm.condition == "gold":
+            return info.gold
+        return tuple(entry.id for entry in info.ranking[: self.k])
 
-    def _info(self, task_id: str) -> RouteInfo:
+    def unrouted(self, task_id: str) -> RouteInfo:
+        """What is known of a task without asking a router."""
         gold = self.gold[task_id]
         return RouteInfo(
             router=None,
@@ -77,10 +79,20 @@ class Routes:
             gold_in_pool=tuple(sorted(gold.in_pool)),
         )
 
-    def chosen(self, arm: Arm, task_id: str) -> tuple[str, ...]:
-        """Ids that a trial of this arm gets, in order."""
-        if arm.condition == "none":
-            return ()
-        if arm.condition == "gold":
-            return self.gold[task_id].ids
-        return tuple(entry.id for entry in self.route(arm, task_id).ranking[: self.k])
+    def _route(self, router: Router, task_id: str) -> RouteInfo:
+        gold = self.gold[task_id]
+        query = Query(id=task_id, text=self.suite.task(task_id).instruction, gold=gold.ids)
+        started = time.monotonic()
+        (ranking,) = router.route([query], max(self.k, DEPTH))
+        seconds = time.monotonic() - started
+        judged = judge([skill.id for skill in ranking], Relevance(gold.ids), self.pool)
+        return self.unrouted(task_id).model_copy(
+            update={
+                "router": router.name,
+                "router_fingerprint": router.fingerprint,
+                "index_fingerprint": router.index_fingerprint,
+                "ranking": tuple(RankedEntry(id=skill.id, score=skill.score) for skill in ranking),
+                "metrics": {name: value for name, value in score(judged).items() if not math.isnan(value)},
+                "seconds": seconds,
+            }
+        )

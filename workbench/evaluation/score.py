@@ -9,29 +9,34 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
 from typing import Any
 
-from inspect_ai.event import ErrorEvent, ModelEvent, SampleLimitEvent, ToolEvent
+from inspect_ai.event import ErrorEvent, SampleLimitEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import sandbox, store_as
 
-from workbench.core.errors import TrialError, read_fault
+from workbench.core.errors import TrialError, policy
 from workbench.core.record import Exposure, Load, Outcome, RouteInfo, Spend, TrialRecord
 from workbench.evaluation import trials
 from workbench.evaluation.columns import COLUMNS, column_metrics
+from workbench.evaluation.container import docker_of
 from workbench.evaluation.dataset import verifier_network
 from workbench.evaluation.experiment import Experiment
+from workbench.evaluation.faults import as_faults, raise_earlier_fault
 from workbench.evaluation.funnel import stage
-from workbench.evaluation.loads import Call, detect
-from workbench.evaluation.prepare import arm_of, docker_of
-from workbench.evaluation.state import TrialState
+from workbench.evaluation.loads import detect
+from workbench.evaluation.prepare import arm_of
+from workbench.evaluation.state import CUSTOM, TrialState
+from workbench.evaluation.transcripts import answered, transcript_calls
 from workbench.evaluation.verify import Verdict, verify
 
 NAME = "workbench"
 _DETAIL = 2000
+_UNUSUAL_STOPS = {"max_tokens", "model_length", "content_filter"}
 
 
 def workbench_scorer(experiment: Experiment) -> Scorer:
@@ -49,22 +54,21 @@ def workbench_scorer(experiment: Experiment) -> Scorer:
 
 
 async def _score(experiment: Experiment, state: TaskState) -> Score:
+    """Verify and record. A failure worth running again ends the sample in an error, unless it already has."""
     started = time.monotonic()
     verdict: Verdict | None = None
     try:
-        _raise_earlier_fault()
-        trial = trials.trial_of(state.uuid)
-        await _open_network(experiment, state)
-        verdict = await verify(sandbox(), trial.task, trial.layout)
+        raise_earlier_fault()
+        verdict = await _verify(experiment, state)
         outcome = _scored(state, verdict)
     except TrialError as error:
         experiment.guard.saw(error, str(state.sample_id))
-        outcome = Outcome(
-            status="excluded", cause=error.cause, detail=error.detail[:_DETAIL], incidents=_incidents()
-        )
+        outcome = _excluded(error)
+        if verdict is None and policy(error.cause).retry and not _has_failed():
+            raise
     finally:
         trials.end(state.uuid)
-    record = _record(experiment, state, outcome, time.monotonic() - started)
+    record = _record(experiment, state, outcome, started)
     return Score(
         value=_values(record),
         answer=outcome.funnel or outcome.cause,
@@ -74,34 +78,33 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
     )
 
 
-def _raise_earlier_fault() -> None:
-    """A sample that failed before scoring (Inspect scores those too) is not verified."""
-    for event in reversed(transcript().events):
-        if isinstance(event, ErrorEvent):
-            cause, detail = read_fault(event.error.message)
-            raise TrialError(cause, detail)
+async def _verify(experiment: Experiment, state: TaskState) -> Verdict:
+    """Give the verifier its own network, and let it judge."""
+    with as_faults("harness_bug"):
+        trial = trials.trial_of(state.uuid)
+        box = docker_of(sandbox())
+        if box is not None:
+            await box.set_network(verifier_network(experiment.suite, trial.task))
+        return await verify(sandbox(), trial.task, trial.layout)
 
 
-async def _open_network(experiment: Experiment, state: TaskState) -> None:
-    """Give the verifier its own network; the agent's processes are about to be judged by it."""
-    box = docker_of(sandbox())
-    if box is not None:
-        task = experiment.suite.task(str(state.metadata["task"]))
-        await box.set_network(verifier_network(experiment.suite, task))
+def _excluded(error: TrialError) -> Outcome:
+    return Outcome(
+        status="excluded", cause=error.cause, detail=error.detail[:_DETAIL], incidents=_incidents()
+    )
 
 
 def _scored(state: TaskState, verdict: Verdict) -> Outcome:
     record = store_as(TrialState)
     route, exposure = _parts(record)
-    loads = _loads(record, exposure)
-    arm = arm_of(state)
+    observed = _observed(record, exposure)
     funnel = stage(
         verdict.reward,
         gold=route.gold,
-        in_pool=route.gold_in_pool if arm.condition == "routed" else route.gold,
+        in_pool=route.gold_in_pool if arm_of(state).condition == "routed" else route.gold,
         routed=exposure.routed,
-        shown=None if record.blind or record.agent == "custom" else exposure.shown,
-        loaded=None if record.blind else {load.id for load in loads},
+        shown=None if record.blind or record.agent == CUSTOM else exposure.shown,
+        loaded=None if observed is None else {load.id for load in observed},
     )
     return Outcome(
         status="scored", reward=verdict.reward, incidents=_incidents(), tests=verdict.tests, funnel=funnel
@@ -114,25 +117,29 @@ def _parts(record: TrialState) -> tuple[RouteInfo, Exposure]:
     return record.route, record.exposure
 
 
-def _loads(record: TrialState, exposure: Exposure) -> tuple[Load, ...]:
-    """Loads reported by tools and those seen in other tool calls, by turn."""
-    calls: list[Call] = []
-    turn = 0
-    for event in transcript().events:
-        if isinstance(event, ModelEvent):
-            turn += 1
-        elif isinstance(event, ToolEvent) and event.function != "load_skill":
-            calls.append(Call(turn, event.function, event.arguments))
-    seen = [*record.loads, *detect(calls, exposure.installed, record.places)]
+def _observed(record: TrialState, exposure: Exposure) -> tuple[Load, ...] | None:
+    """Loads by turn: those that tools reported, and those seen in other tool calls.
+
+    ``None`` where nothing could be seen: the agent is blind by design, or works without tool calls
+    that the transcript shows.
+    """
+    calls = transcript_calls(transcript().events)
+    if record.blind or (record.agent == CUSTOM and not calls):
+        return None
+    others = [call for call in calls if call.tool != "load_skill"]
+    seen = [*record.loads, *detect(others, exposure.installed, record.places)]
     return tuple(sorted(seen, key=lambda load: load.turn))
 
 
 def _incidents() -> tuple[str, ...]:
     reported = store_as(TrialState).incidents
-    limits = [f"limit:{e.type}" for e in transcript().events if isinstance(e, SampleLimitEvent)]
+    events = transcript().events
+    limits = [f"limit:{e.type}" for e in events if isinstance(e, SampleLimitEvent)]
     if "agent_timeout" in reported:  # Inspect logs the task's own time limit as well
         limits = [name for name in limits if name != "limit:time"]
-    return tuple(dict.fromkeys([*reported, *limits, *_sandbox_incidents()]))
+    stops = [f"stop:{call.output.stop_reason}" for call in answered(events)]
+    unusual = [stop for stop in stops if stop.removeprefix("stop:") in _UNUSUAL_STOPS]
+    return tuple(dict.fromkeys([*reported, *limits, *unusual, *_sandbox_incidents()]))
 
 
 def _sandbox_incidents() -> list[str]:
@@ -144,11 +151,16 @@ def _sandbox_incidents() -> list[str]:
     return [] if box is None else box.incidents
 
 
-def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_seconds: float) -> TrialRecord:
+def _has_failed() -> bool:
+    return any(isinstance(event, ErrorEvent) for event in transcript().events)
+
+
+def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_started: float) -> TrialRecord:
     record, arm = store_as(TrialState), arm_of(state)
     task_id = str(state.metadata["task"])
     arguments = experiment.arguments
     exposure = record.exposure or Exposure(disclosure=arguments.disclosure)
+    observed = _observed(record, exposure)
     return TrialRecord(
         suite=experiment.suite.name,
         task=task_id,
@@ -163,24 +175,28 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
         task_digest=experiment.task_digests[task_id],
         notes=tuple(record.notes),
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
-        route=record.route or experiment.routes.route(arm, task_id),
-        exposure=exposure.model_copy(update={"loads": _loads(record, exposure), "blind": record.blind}),
+        route=record.route or experiment.routes.unrouted(task_id),
+        exposure=exposure.model_copy(update={"loads": observed or (), "blind": observed is None}),
         outcome=outcome,
-        spend=_spend(record, verify_seconds),
+        spend=_spend(record, verify_started),
     )
 
 
-def _spend(record: TrialState, verify_seconds: float) -> Spend:
-    calls = [e for e in transcript().events if isinstance(e, ModelEvent)]
-    usages = [call.output.usage for call in calls if call.output is not None]
+def _spend(record: TrialState, verify_started: float) -> Spend:
+    """What the trial took; somebody else's solver had the time between setup and verification."""
+    agent_seconds = record.agent_seconds
+    if agent_seconds is None and record.setup_ended is not None:
+        agent_seconds = verify_started - record.setup_ended
+    calls = answered(transcript().events)
+    usages = [call.output.usage for call in calls]
     return Spend(
         input_tokens=_total(usages, "input_tokens"),
         output_tokens=_total(usages, "output_tokens"),
         total_tokens=_total(usages, "total_tokens"),
         cost_usd=_total(usages, "total_cost"),
         setup_seconds=record.setup_seconds,
-        agent_seconds=record.agent_seconds,
-        verify_seconds=verify_seconds,
+        agent_seconds=agent_seconds,
+        verify_seconds=time.monotonic() - verify_started,
         turns=len(calls),
     )
 
@@ -203,11 +219,15 @@ def _explanation(record: TrialRecord, verdict: Verdict | None) -> str:
     lines = [
         f"{record.arm.label}: {result}",
         f"funnel: {outcome.funnel or 'not measured'}",
-        f"gold: {', '.join(record.route.gold) or 'none'}",
-        f"routed: {', '.join(exposure.routed) or 'nothing'}",
-        f"loaded: {', '.join(dict.fromkeys(load.id for load in exposure.loads)) or 'nothing'}",
+        f"gold: {_names(record.route.gold)}",
+        f"routed: {_names(exposure.routed)}",
+        f"loaded: {'not observed' if exposure.blind else _names(load.id for load in exposure.loads)}",
     ]
     lines += [f"incidents: {', '.join(outcome.incidents)}"] if outcome.incidents else []
     lines += [outcome.detail] if outcome.detail else []
     lines += [f"verifier:\n{verdict.output}"] if verdict is not None else []
     return "\n".join(lines)
+
+
+def _names(ids: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(ids)) or "nothing"

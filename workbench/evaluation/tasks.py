@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task, task
@@ -26,11 +27,11 @@ MAX_RETRIES = 8
 
 def register_suites() -> list[Callable[..., Task]]:
     """Register a task for every suite of the workspace and of the package."""
-    workspace = find_workspace()
-    return [_register(name, workspace) for name in suite_names(workspace)]
+    workspace, here = find_workspace(), Path.cwd()
+    return [_register(name, workspace, here) for name in suite_names(workspace)]
 
 
-def _register(name: str, workspace: Workspace) -> Callable[..., Task]:
+def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task]:
     def suite_task(
         router: str | list[str] | None = None,
         router_k: int | None = None,
@@ -54,18 +55,19 @@ def _register(name: str, workspace: Workspace) -> Callable[..., Task]:
         }
         with user_errors():
             refuse_unknown(unknown)
-            return build_task(name, given, workspace)
+            return build_task(name, given, workspace, here)
 
     suite_task.__doc__ = f"The suite '{name}' under the conditions none, gold and routed."
     return task(name=qualified(name))(suite_task)
 
 
-def build_task(name: str, given: dict[str, Any], workspace: Workspace) -> Task:
+def build_task(name: str, given: dict[str, Any], workspace: Workspace, here: Path) -> Task:
     """The Inspect task of a suite for task arguments as Inspect passes them.
 
     Args:
-        workspace: where the suite was found. Not looked for again: Inspect changes the current
-            directory when it makes a task anew for a retry.
+        workspace: where the suite was found.
+        here: what relative paths in the arguments are relative to. Neither is looked for again:
+            Inspect changes the current directory when it makes a task anew for a retry.
 
     Raises:
         WorkbenchError: anything missing or wrong, before anything is spent.
@@ -77,8 +79,10 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace) -> Task:
     from workbench.evaluation.score import workbench_scorer
 
     pool, k = defaults(name, workspace)
-    arguments = parse(given, workspace, pool=pool, k=k)
+    arguments = parse(given, workspace, here, pool=pool, k=k)
     run = experiment(name, arguments, workspace)
+    if len(arguments.arms) > 1:
+        _notice(f"{len(run.suite.tasks)} tasks x {len(arguments.arms)} treatments; --limit counts both")
     if run.local:
         _notice(f"{run.engine.reason}. Trials run in Inspect's local sandbox: on this machine, not isolated")
     return Task(
@@ -88,7 +92,8 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace) -> Task:
         scorer=workbench_scorer(run),
         cleanup=_forget,
         config=GenerateConfig(max_retries=MAX_RETRIES),
-        fail_on_error=False,
+        fail_on_error=True,
+        continue_on_fail=True,
         score_on_error=True,
         version=run.version,
         metadata={

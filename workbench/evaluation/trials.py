@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.benchmarks.task import BenchmarkTask
@@ -11,11 +12,19 @@ from workbench.evaluation.layout import Layout
 
 @dataclass(frozen=True)
 class Trial:
-    """The task being tried, where things lie in its sandbox, and how skills are shown."""
+    """One trial.
+
+    Attributes:
+        task: what is tried.
+        layout: where things lie in its sandbox.
+        disclosure: how skills are shown.
+        skill_texts: id -> the SKILL.md that was installed and proven.
+    """
 
     task: BenchmarkTask
     layout: Layout
     disclosure: str
+    skill_texts: Mapping[str, str]
 
 
 _trials: dict[str, Trial] = {}

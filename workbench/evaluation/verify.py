@@ -20,7 +20,6 @@ from workbench.evaluation.layout import Layout
 from workbench.evaluation.reward import MAX_JSON, MAX_TEXT, read_reward, read_tests
 from workbench.sandboxing.transfer import put_tree
 
-DEFAULT_SECONDS = 600
 _MAX_CTRF = 1024 * 1024
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
@@ -87,7 +86,7 @@ async def _prepare(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Lay
 
 
 async def _run(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> ExecResult[str]:
-    seconds = round(task.limits.verifier_seconds or DEFAULT_SECONDS)
+    seconds = max(1, round(task.limits.verifier_seconds))
     env = {**layout.env, **resolve_env(task.verifier_env, f"{task.id}: [verifier.env]")}
     command = ["bash", "-c", shlex.quote(f"{layout.tests}/test.sh")]
     try:
@@ -135,6 +134,12 @@ def resolve_env(env: Mapping[str, str], where: str, host: Mapping[str, str] | No
         return default
 
     return {key: _VARIABLE.sub(replace, value) for key, value in env.items()}
+
+
+def host_variables(env: Mapping[str, str], host: Mapping[str, str] | None = None) -> list[str]:
+    """Names of the host's variables that `resolve_env` would put into a sandbox, sorted."""
+    values = os.environ if host is None else host
+    return sorted({m[1] for value in env.values() for m in _VARIABLE.finditer(value) if values.get(m[1])})
 
 
 def _tail(result: ExecResult[str], limit: int = 400) -> str:

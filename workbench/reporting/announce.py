@@ -46,23 +46,33 @@ def canvas_of(console: Console) -> Canvas:
     )
 
 
-def print_summary(paths: Sequence[Path], console: Console) -> None:
-    """Print the summary of logs or folders, and where to read on. Never raises: a run is worth more."""
+def print_summary(paths: Sequence[Path], console: Console, *, quiet: bool = False) -> bool:
+    """Print the summary of logs or folders, and where to read on. Never raises: a run is worth more.
+
+    Args:
+        quiet: say nothing where there is no log of a workbench task.
+
+    Returns:
+        Whether no more trials are missing than a report may bear, as far as that is known.
+    """
     from workbench.reporting.reports import terminal
 
     try:
         logs = find_logs(paths)
-        console.print(terminal.build(summary_of(logs), canvas_of(console)))
+        summary = summary_of(logs)
+        console.print(terminal.build(summary, canvas_of(console)))
         folder = _short(logs[0].parent)
-        console.print(
-            f"workbench report {folder}  |  inspect view --log-dir {folder}", style="dim", markup=False
-        )
+        console.print(f"workbench report {folder}  |  inspect view --log-dir {folder}", style="dim")
     except WorkbenchError as error:
-        console.print(f"no summary: {safe(str(error))}", markup=False)
+        if not quiet:
+            console.print(f"no summary: {safe(str(error))}")
     except Exception as error:
         where = " ".join(_short(path) for path in paths)
         with suppress(Exception):
-            console.print(f"no summary: {safe(repr(error))}; try: workbench report {where}", markup=False)
+            console.print(f"no summary: {safe(repr(error))}; try: workbench report {where}")
+    else:
+        return summary.complete
+    return True
 
 
 def _short(path: Path) -> str:

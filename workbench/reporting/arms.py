@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from workbench.core.record import Spend
-from workbench.core.types import FUNNEL
+from workbench.core.types import FUNNEL, PASS
 from workbench.reporting.cells import Cell
 from workbench.reporting.facts import Fact
 from workbench.reporting.schema import (
@@ -21,9 +21,6 @@ from workbench.reporting.schema import (
 )
 from workbench.stats.passk import Kind, PassK, TaskCount, pass_k
 from workbench.stats.proportion import clustered_rate
-
-PASS = 1.0
-"""A reward of 1 passes."""
 
 _MOST_K = 10
 

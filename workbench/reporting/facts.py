@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from workbench.core.digest import short
 from workbench.core.record import Exposure, RouteInfo, Spend, TrialRecord
 from workbench.core.types import Arm, FunnelStage
 from workbench.reporting.trial import Status, Trial
@@ -37,6 +38,7 @@ class Fact:
     loaded: frozenset[str] | None = None
     spend: Spend | None = None
     sandbox: str | None = None
+    task_digest: str | None = None
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ def collect(trials: Iterable[Trial]) -> Collected:
     collected.facts.sort(
         key=lambda f: (f.suite, f.model, f.arm.label, f.task, f.epoch, f.run, f.sample_id, f.log)
     )
+    _part_changed_tasks(collected.facts)
     _settle(collected.facts)
     return collected
 
@@ -104,18 +107,19 @@ def _fact(trial: Trial) -> Fact:
         detail=trial.detail,
     )
     if trial.record is not None:
-        _add_record(fact, trial.record)
+        _add_record(fact, trial.record, trial.agent or trial.record.agent)
     return fact
 
 
-def _add_record(fact: Fact, record: TrialRecord) -> None:
+def _add_record(fact: Fact, record: TrialRecord, agent: str) -> None:
     fact.variant = _variant(fact.arm, record.route, record.exposure)
     fact.spend = record.spend
     fact.sandbox = record.sandbox
+    fact.task_digest = record.task_digest
     if fact.status == "scored":
         fact.reward = record.outcome.reward
         fact.funnel = record.outcome.funnel
-        fact.agent = record.agent
+        fact.agent = agent
         fact.gold = frozenset(record.route.gold)
         fact.loaded = _loaded(record.exposure)
 
@@ -130,6 +134,17 @@ def _loaded(exposure: Exposure) -> frozenset[str] | None:
 
 def _route(route: RouteInfo) -> Route:
     return Route(len(route.gold), len(route.gold_in_pool), route.metrics, route.seconds)
+
+
+def _part_changed_tasks(facts: list[Fact]) -> None:
+    """A task whose files differ between runs is not one task: each version gets a name of its own."""
+    versions: dict[tuple[str, str], set[str]] = {}
+    for fact in facts:
+        if fact.task_digest is not None:
+            versions.setdefault((fact.suite, fact.task), set()).add(fact.task_digest)
+    for fact in facts:
+        if fact.task_digest is not None and len(versions[fact.suite, fact.task]) > 1:
+            fact.task = f"{fact.task} ({short(fact.task_digest)})"
 
 
 def _settle(facts: list[Fact]) -> None:

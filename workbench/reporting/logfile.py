@@ -70,7 +70,7 @@ class EvalSpec(_Logged):
     model_args: dict[str, Any] = {}
     model_generate_config: dict[str, Any] = {}
     solver: str | None = None
-    solver_args: dict[str, Any] | None = None
+    solver_args_passed: dict[str, Any] | None = None
     scorers: tuple[_Named, ...] | None = None
     dataset: _Dataset
     config: _Config = _Config()

@@ -133,6 +133,6 @@ def _settings(header: Header) -> str:
             spec.model_args,
             generation,
             spec.solver,
-            spec.solver_args,
+            spec.solver_args_passed or {},
         ]
     )

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from workbench.core.errors import POLICY, read_fault
 from workbench.core.record import RouteInfo, TrialRecord
-from workbench.core.types import CONDITIONS, Arm
+from workbench.core.types import CONDITIONS, TASK_PREFIX, Arm
 from workbench.reporting.logfile import Header, LoggedSample
 
 Status = Literal["scored", "excluded", "pending"]
@@ -32,6 +32,7 @@ class Trial:
         cause: a key of `errors.POLICY` when excluded, else ``None``.
         record: ``None`` where the sample ended before scoring.
         route: what the router answered, also where only that is known.
+        agent: as the log names it, where the record does not tell it apart from others.
         run: id of the evaluation (one log) that it belongs to.
     """
 
@@ -48,6 +49,7 @@ class Trial:
     detail: str = ""
     record: TrialRecord | None = None
     route: RouteInfo | None = None
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,14 @@ class Plan:
     model: str
     run: str
     log: Path
+    solver: str | None = None
 
     @classmethod
     def of(cls, header: Header, log: Path) -> Plan:
         """Read from a log's header."""
         suite = (header.eval.metadata or {}).get("suite") or header.eval.task.rsplit("/", 1)[-1]
-        return cls(str(suite), header.eval.model + _sampling(header), header.eval.eval_id, log)
+        model = header.eval.model + _sampling(header)
+        return cls(str(suite), model, header.eval.eval_id, log, _solver(header))
 
     def pending(self, sample_id: str, epoch: int, detail: str) -> Trial:
         """A trial without an outcome."""
@@ -108,6 +112,7 @@ class Plan:
             detail=detail[:_DETAIL],
             record=record,
             route=record.route,
+            agent=self.solver,
         )
 
 
@@ -179,6 +184,17 @@ def _route(sample: LoggedSample) -> RouteInfo | None:
         return None if sample.store.route is None else RouteInfo.model_validate(sample.store.route)
     except ValidationError:
         return None
+
+
+def _solver(header: Header) -> str | None:
+    """The solver given by ``--solver`` with its arguments, ``None`` for the task's own."""
+    name = header.eval.solver
+    if name is None:
+        return None
+    given = header.eval.solver_args_passed or {}
+    arguments = ", ".join(f"{key}={value}" for key, value in sorted(given.items()))
+    plain = name.removeprefix(TASK_PREFIX)
+    return f"{plain}({arguments})" if arguments else plain
 
 
 def _sampling(header: Header) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-Network = Literal["none", "public"]
-"""``none``: no interface but loopback. ``public``: a bridge to the outside, closed to other trials."""
+from workbench.core.types import Network
 
 
 class _Frozen(BaseModel):

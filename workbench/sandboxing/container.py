@@ -102,8 +102,22 @@ class Container:
             ContainerLostError: the container is gone or went while the command ran.
             EngineGoneError: the engine is.
         """
+        record, out, err = await self._execute(command, given, cwd, env or {}, user, timeout, limit)
+        return await self._finished(record, out, err)
+
+    async def _execute(
+        self,
+        command: Sequence[str],
+        given: bytes | None,
+        cwd: str | None,
+        env: Mapping[str, str],
+        user: str | None,
+        timeout: float | None,
+        limit: int,
+    ) -> tuple[dict[str, Any], Collector, Collector]:
+        """Run a command to its end: the engine's record of it, and its output."""
         token = secrets.token_hex(12)
-        exec_id = await self._create(command, given is not None, cwd, {**(env or {}), TOKEN: token}, user)
+        exec_id = await self._create(command, given is not None, cwd, {**env, TOKEN: token}, user)
         out, err = Collector(limit), Collector(limit)
         self._tokens.add(token)
         try:
@@ -120,7 +134,7 @@ class Container:
             raise
         finally:
             self._tokens.discard(token)
-        return await self._finished(record, out, err)
+        return record, out, err
 
     async def state(self) -> dict[str, Any]:
         """The engine's record of the container's state; empty when there is no such container."""
@@ -135,11 +149,12 @@ class Container:
     async def alive(self) -> bool:
         """Whether a random word comes back from a command run in the container."""
         word = secrets.token_hex(8)
+        command = ["/bin/sh", "-c", 'echo "$1"', "sh", word]
         try:
-            found = await self.run(["/bin/sh", "-c", 'echo "$1"', "sh", word], timeout=20.0)
+            _, out, _ = await self._execute(command, None, None, {}, None, 20.0, 1 << 10)
         except (TimeoutError, ContainerLostError, EngineGoneError):
             return False
-        return found.started and found.out.data().decode("ascii", "replace").strip() == word
+        return out.data().decode("ascii", "replace").strip() == word
 
     async def lost(self, what: str) -> ContainerLostError:
         """The error for a container that is gone, with its state and the end of its log."""

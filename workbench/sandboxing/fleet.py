@@ -31,7 +31,7 @@ from workbench.sandboxing.progress import BuildDisplay
 
 logger = logging.getLogger(__name__)
 _LOW_WATER = 1 << 30
-_NOT_BUILT = BuildResult("", "", None)
+_BUILD_TRIES = 2
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Fleet:
         self.results: dict[str, BuildResult] = {}
         self.running: dict[str, Container] = {}
         self._wanted: dict[str, BuildPlan] = {}
+        self._failed: dict[str, int] = {}
         self._bases = Bases(self.engine)
         self._info: dict[str, Any] = {}
         self._storage_refused = False
@@ -67,12 +68,16 @@ class Fleet:
     def expect(self, config: DockerConfig) -> None:
         """Note that an image will be needed, to be built with the others by the next `prepare`.
 
-        A build that failed before is tried again.
+        A build that failed before is tried once more, in case it was the network's fault; then its
+        failure stands, so that a set that is tried again and again does not build in vain.
         """
-        if config.build is not None:
-            if not self.results.get(config.build.tag, _NOT_BUILT).ok:
-                self.results.pop(config.build.tag, None)
-            self._wanted[config.build.tag] = config.build
+        if config.build is None:
+            return
+        tag = config.build.tag
+        before = self.results.get(tag)
+        if before is not None and not before.ok and self._failed.get(tag, 0) < _BUILD_TRIES:
+            self.results.pop(tag)
+        self._wanted[tag] = config.build
 
     async def prepare(self, config: DockerConfig) -> None:
         """Check the engine, sweep what dead runs left, and build this image and all expected ones.
@@ -93,7 +98,10 @@ class Fleet:
             missing = [plan for tag, plan in wanted.items() if tag not in self.results]
             if missing:
                 with BuildDisplay() as display:
-                    self.results |= await build(missing, engine=self.engine, watcher=display)
+                    built = await build(missing, engine=self.engine, watcher=display)
+                self.results |= built
+                for tag in (tag for tag, result in built.items() if not result.ok):
+                    self._failed[tag] = self._failed.get(tag, 0) + 1
 
     async def start(self, config: DockerConfig) -> Started:
         """A running container of a configuration.

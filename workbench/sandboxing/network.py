@@ -6,8 +6,8 @@ import contextlib
 from functools import partial
 from typing import Any
 
+from workbench.core.types import Network
 from workbench.sandboxing import labels
-from workbench.sandboxing.config import Network
 from workbench.sandboxing.engine import Engine, status_code
 
 _NAME = "skill-workbench-"

@@ -34,7 +34,7 @@ class BuildDisplay:
     def started(self, plan: BuildPlan) -> None:
         """A row for the build."""
         if not self._console.is_terminal:
-            self._console.print(f"building {safe(plan.title)} ...", markup=False)
+            self._console.print(f"building {safe(plan.title)} ...")
             return
         if self._progress is None:
             self._progress = self._rows_of_builds()
@@ -53,9 +53,9 @@ class BuildDisplay:
         if result.built:
             what = f"built {safe(result.title)} in {result.seconds:.0f} s"
             swapped = ", ".join(f"{new} for {old}" for old, new in sorted(result.substitutes.items()))
-            self._console.print(f"{what} (with {swapped})" if swapped else what, markup=False)
+            self._console.print(f"{what} (with {swapped})" if swapped else what)
         elif not result.ok:
-            self._console.print(f"cannot build {safe(result.title)}: {safe(result.error)}", markup=False)
+            self._console.print(f"cannot build {safe(result.title)}: {safe(result.error)}")
 
     def _rows_of_builds(self) -> Progress:
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -64,6 +64,6 @@ class BuildDisplay:
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[said]}", style="dim", markup=False),
+            TextColumn("{task.fields[said]}", style="dim"),
         )
         return Progress(*columns, console=self._console, transient=True)

@@ -30,21 +30,22 @@ def safe_folder(name: str) -> str:
     return kept or "skill"
 
 
-def unique_folders(skills: Iterable[Skill]) -> dict[str, str]:
+def unique_folders(skills: Iterable[Skill], taken: Iterable[str] = ()) -> dict[str, str]:
     """id -> folder, no two alike on any file system (case is ignored). Independent of the order given.
 
     In id order, the first skill that wants a folder gets it; the others get ``-2``, ``-3``, ...
+    Folders that are `taken` beforehand are given to none.
     """
     wanted = {skill.id: skill.folder for skill in skills}
-    reserved = {folder.casefold() for folder in wanted.values()}
-    taken: set[str] = set()
+    used = {folder.casefold() for folder in taken}
+    reserved = {folder.casefold() for folder in wanted.values()} | used
     given: dict[str, str] = {}
     for skill_id in sorted(wanted):
         folder, number = wanted[skill_id], 1
-        while folder.casefold() in taken or (number > 1 and folder.casefold() in reserved):
+        while folder.casefold() in used or (number > 1 and folder.casefold() in reserved):
             number += 1
             folder = f"{wanted[skill_id]}-{number}"
-        taken.add(folder.casefold())
+        used.add(folder.casefold())
         given[skill_id] = folder
     return given
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from workbench.core.terminal import console
-from workbench.skills.source import Progress, silent
+from workbench.core.types import Progress
+from workbench.skills.source import silent
 
 _EVERY = 50
 """Steps between two updates of the line: reading a skill takes less time than drawing it."""

@@ -24,14 +24,12 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from workbench.core.plugins import load_plugin, plugin_names
+from workbench.core.types import Progress
 from workbench.skills.pool import Pool
 from workbench.skills.reader import ReadResult
 from workbench.skills.skill import SkillTree
 
 _PACKAGE = "workbench.skills.sources"
-
-Progress = Callable[[str, int, int | None], None]
-"""Told (what, how many so far, how many in all if known); called often, must be cheap."""
 
 SuiteData = Callable[[str], Path]
 """Name of a suite -> folder of its task folders; raises `UsageError` when it is not at hand."""

@@ -136,6 +136,16 @@ def test_a_moving_branch_is_resolved_once_and_locked(tmp_path: Path, server: Ser
     assert lock.commit == COMMIT
     _, lock = fetch_suite("mine", space, silent, hosts=server.hosts, refresh=True)
     assert lock.commit == "b" * 40
+    _, lock = fetch_suite("mine", space, silent, hosts=server.hosts)
+    assert lock.commit == "b" * 40
+
+
+def test_a_suite_that_pins_another_commit_is_not_served_the_fetched_one(
+    tmp_path: Path, server: Server
+) -> None:
+    fetch_suite("mine", workspace(tmp_path), silent, hosts=server.hosts)
+    with pytest.raises(MissingDataError, match="type: workbench fetch mine"):
+        suite_data("mine", workspace(tmp_path, "c" * 40))
 
 
 def test_other_bytes_under_a_locked_commit_are_refused_and_the_lock_stays(
@@ -146,8 +156,9 @@ def test_other_bytes_under_a_locked_commit_are_refused_and_the_lock_stays(
     server.data = archive({**GOOD, "tasks/t1/tests/test.sh": b"false"})
     with pytest.raises(ContentError, match="differs from the locked"):
         fetch_suite("mine", space, silent, hosts=server.hosts, refresh=True)
-    lock = (space.cache / "data" / "mine" / f"{COMMIT}.lock.json").read_text()
+    lock = (space.cache / "data" / "some+repo" / f"{COMMIT}-tasks.lock.json").read_text()
     assert before.tree_digest in lock
+    assert (suite_data("mine", space) / "t1" / "tests" / "test.sh").read_bytes() == b"true"
 
 
 @pytest.mark.parametrize("data", [b"", b"not a tarball", archive(GOOD)[:150], archive({"README.md": b"x"})])
@@ -160,7 +171,7 @@ def test_a_damaged_archive_is_one_error_and_leaves_nothing_half_unpacked(
         fetch_suite("mine", space, silent, hosts=server.hosts)
     with pytest.raises(MissingDataError, match="type: workbench fetch mine"):
         suite_data("mine", space)
-    assert not list((space.cache / "data" / "mine").glob(".unpack-*"))
+    assert not list((space.cache / "data" / "some+repo").glob(".unpack-*"))
 
 
 def test_without_a_network_the_error_names_the_flag_for_a_local_copy(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from workbench.evaluation.runs import run_folder, set_folder, writable
 
 
 def parsed(tmp_path: Path, **given: Any) -> EvalArguments:
-    return parse(given, find_workspace(tmp_path, {}), pool="quickstart", k=5)
+    return parse(given, find_workspace(tmp_path, {}), tmp_path, pool="quickstart", k=5)
 
 
 def test_defaults_compare_one_router_with_both_baselines(tmp_path: Path) -> None:
@@ -45,6 +45,11 @@ def test_conditions_keep_their_order_and_routers_need_the_routed_one(tmp_path: P
         ({"router_k": "many"}, "router_k=many"),
         ({"router_k": True}, "router_k=True"),
         ({"seed": -1}, "seed=-1"),
+        ({"router": ""}, "router=: a name is empty"),
+        ({"router": ["", ""]}, "a name is empty"),
+        ({"tasks": "a,"}, "a name is empty"),
+        ({"pool": " "}, "pool= : must be a text"),
+        ({"disclosure": 3}, "disclosure=3: must be a text"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path: Path, given: dict[str, Any], says: str) -> None:
@@ -52,6 +57,14 @@ def test_what_is_wrong_is_one_line(tmp_path: Path, given: dict[str, Any], says: 
         parsed(tmp_path, **given)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_paths_are_relative_to_where_the_command_was_typed(tmp_path: Path) -> None:
+    (tmp_path / "skills").mkdir()
+    arguments = parsed(tmp_path, data="./x", pool="./skills")
+    assert arguments.data == tmp_path / "x"
+    assert arguments.pool == str(tmp_path / "skills")
+    assert parsed(tmp_path, pool="quickstart").pool == "quickstart"
 
 
 def test_an_unknown_task_argument_is_an_error_with_the_nearest_key() -> None:

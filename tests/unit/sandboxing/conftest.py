@@ -26,6 +26,7 @@ class FakeEngine:
             `silent` sends them and leaves the stream open.
         record: the engine's record of the exec after it ended.
         state: of the container, ``None`` when there is no such container.
+        echo: whether the container answers when it is asked whether it is alive.
         hang: paths (regular expressions) that are never answered; `drop` whose connection is cut.
         asked: method and path of every request.
         events: what a build or pull says.
@@ -35,7 +36,7 @@ class FakeEngine:
         self.url = f"unix://{path}"
         self.version = "1.41"
         self.output: list[tuple[int, bytes]] = []
-        self.early = self.silent = False
+        self.early = self.silent = self.echo = False
         self.record: dict[str, Any] = {"Running": False, "ExitCode": 0, "Pid": 7}
         self.state: dict[str, Any] | None = {"Running": True, "Status": "running", "ExitCode": 0}
         self.hang = self.drop = "^$"
@@ -44,6 +45,11 @@ class FakeEngine:
         self.info: dict[str, Any] = {}
         self.images: dict[str, dict[str, Any]] = {}
         self.closing = threading.Event()
+
+    def asked_word(self, command: list[str]) -> None:
+        """A live container gives back the word that `Container.alive` asks for."""
+        if self.echo and command[2:4] == ['echo "$1"', "sh"]:
+            self.output = [(1, command[4].encode() + b"\n")]
 
     def times(self, pattern: str) -> int:
         """How often a path was asked for."""
@@ -56,9 +62,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_any(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
-        self.rfile.read(length)
+        body = self.rfile.read(length)
         path = re.sub(r"^/v1\.\d+", "", self.path.partition("?")[0])
         self.fake.asked.append(f"{self.command} {path}")
+        if path.startswith("/containers/") and path.endswith("/exec"):
+            self.fake.asked_word(json.loads(body).get("Cmd") or [])
         if re.search(self.fake.hang, path):
             self.fake.closing.wait()
             self.close_connection = True

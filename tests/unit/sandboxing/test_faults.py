@@ -116,7 +116,16 @@ async def test_F27_a_container_that_was_removed_is_lost(fake: Any, container: Co
 
 async def test_a_silent_kill_in_a_living_container_is_a_result(fake: Any, container: Container) -> None:
     fake.record = {"Running": False, "ExitCode": 143, "Pid": 9}
+    fake.echo = True
     assert (await sandbox(container).exec(["x"])).returncode == 143
+
+
+async def test_F27_a_container_that_is_called_running_but_does_not_answer_is_lost(
+    fake: Any, container: Container
+) -> None:
+    fake.record = {"Running": False, "ExitCode": 137, "Pid": 9}
+    with pytest.raises(SandboxLostError, match="its commands are lost"):
+        await sandbox(container).exec(["x"])
 
 
 async def test_alive_believes_only_its_own_word(fake: Any, container: Container) -> None:

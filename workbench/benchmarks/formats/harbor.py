@@ -19,12 +19,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from workbench.benchmarks.task import BenchmarkTask, GoldSkill, Limits, Network
-from workbench.core.content import validate
+from workbench.benchmarks.task import DEFAULT_SECONDS, BenchmarkTask, GoldSkill, Limits
+from workbench.core.content import load_mapping, validate
 from workbench.core.errors import ContentError
+from workbench.core.types import Network
 
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*$", re.IGNORECASE)
 _UNIT_MB = {"": 1 / 2**20, "K": 1 / 2**10, "M": 1.0, "G": 2.0**10, "T": 2.0**20}
@@ -36,7 +36,7 @@ class _Lenient(BaseModel):
 
 
 class _Phase(_Lenient):
-    timeout_sec: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    timeout_sec: float = Field(default=DEFAULT_SECONDS, gt=0, allow_inf_nan=False)
     env: dict[str, str] = {}
 
     @field_validator("env", mode="before")
@@ -48,7 +48,7 @@ class _Phase(_Lenient):
 
 
 class _Environment(_Lenient):
-    build_timeout_sec: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    build_timeout_sec: float = Field(default=DEFAULT_SECONDS, gt=0, allow_inf_nan=False)
     cpus: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     memory_mb: int | None = Field(default=None, gt=0)
     storage_mb: int | None = Field(default=None, gt=0)
@@ -158,10 +158,8 @@ def _compose(environment: Path) -> tuple[int, str | None]:
         if not file.is_file():
             continue
         try:
-            value = yaml.safe_load(file.read_text(encoding="utf-8"))
-            services = value["services"]
-            count = len(services)
-        except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError):
+            count = len(load_mapping(file)["services"])
+        except (ContentError, KeyError, TypeError):
             return 1, f"{name} cannot be read and is ignored"
         return count, f"{name} is ignored: its variables and mounts come from the host"
     return 1, None
@@ -214,6 +212,8 @@ def _existing(path: Path) -> Path | None:
 def _read_toml(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(_read_text(file))
+    except RecursionError:
+        raise ContentError(file, None, "not valid TOML: nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         match = re.search(r"at line (\d+)", str(error))
         line = int(match[1]) if match else None

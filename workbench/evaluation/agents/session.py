@@ -11,15 +11,16 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
 from inspect_ai.solver import TaskState
-from inspect_ai.util import ExecResult, apply_limits, sandbox, store_as, time_limit
+from inspect_ai.util import ExecResult, Limit, apply_limits, sandbox, store_as, time_limit
 
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.record import Installed, Load
+from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout
 from workbench.evaluation.state import TrialState
+from workbench.evaluation.transcripts import answered
 from workbench.evaluation.trials import trial_of
 
 
@@ -31,10 +32,11 @@ class Session:
     layout: Layout
     disclosure: str
     installed: tuple[Installed, ...]
+    skill_texts: Mapping[str, str]
 
     def observe(self, load: Load) -> None:
         """Report a load as it happens; it is dated to the model's latest turn."""
-        turn = sum(isinstance(event, ModelEvent) for event in transcript().events)
+        turn = len(answered(transcript().events))
         state = store_as(TrialState)
         state.loads = [*state.loads, load.model_copy(update={"turn": turn})]
 
@@ -48,14 +50,9 @@ class Session:
 
     async def execute(self, command: list[str], env: Mapping[str, str]) -> ExecResult[str] | None:
         """Run a command within the task's agent time; ``None`` when it ran out (an incident)."""
-        seconds = self.task.limits.agent_seconds
+        seconds = max(1, round(self.task.limits.agent_seconds))
         try:
-            return await sandbox().exec(
-                command,
-                env=dict(env),
-                timeout=None if seconds is None else max(1, round(seconds)),
-                timeout_retry=False,
-            )
+            return await sandbox().exec(command, env=dict(env), timeout=seconds, timeout_retry=False)
         except TimeoutError:
             self.incident("agent_timeout")
             return None
@@ -76,14 +73,15 @@ async def session(
     record.agent, record.blind = name, blind
     exposure = record.exposure
     started = time.monotonic()
-    seconds = trial.task.limits.agent_seconds if limited else None
+    limits: list[Limit] = [time_limit(trial.task.limits.agent_seconds)] if limited else []
     try:
-        with apply_limits([time_limit(seconds)] if seconds else [], catch_errors=True) as scope:
+        with as_faults("harness_bug"), apply_limits(limits, catch_errors=True) as scope:
             yield Session(
                 task=trial.task,
                 layout=trial.layout,
                 disclosure=trial.disclosure,
                 installed=exposure.installed if exposure else (),
+                skill_texts=trial.skill_texts,
             )
         if scope.limit_error is not None:
             add_incident("agent_timeout")

@@ -1,20 +1,24 @@
 """The default agent: a plain tool loop with a shell, Python, and the condition's skills.
 
-It is Inspect's ``react`` loop with our prompt (skill_agent.md), the catalogue of the chosen
-disclosure, and the task's own time limit, of which the agent is told.
+It is Inspect's ``react`` loop with our prompt (skill_agent.md) and no other, the catalogue of the
+chosen disclosure, and the task's own time limit, of which the agent is told.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from inspect_ai.agent import AgentState, react
+from inspect_ai.agent import AgentPrompt, AgentState, react
 from inspect_ai.model import get_model
+from inspect_ai.model._model import ModelGenerateError
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import sandbox, store_as
+from inspect_ai.util import store_as
+from tenacity import RetryError
 
-from workbench.core.errors import InfrastructureError, TrialError
+from workbench.core.errors import TrialError
 from workbench.core.plugins import load_plugin
 from workbench.disclosure.presentation import DEFAULT_BUDGET, Presentation, ShownSkill
 from workbench.evaluation.agents.session import Session, session
@@ -38,15 +42,16 @@ def skill_agent(budget: int = DEFAULT_BUDGET, tool_seconds: int = 180) -> Solver
         if str(get_model()) == "none/none":
             raise TrialError("config:model", "skill_agent needs a model: give --model NAME")
         await _prepare_model()
-        async with session("skill_agent", state, limited=True) as trial:
-            shown = await _present(trial, budget)
-            agent = react(
-                prompt=_prompt(trial, shown),
-                tools=[bash(tool_seconds), python(tool_seconds), *shown.tools],
-                submit=False,
-            )
-            result = await agent(AgentState(messages=state.messages))
-            state.messages, state.output = result.messages, result.output
+        conversation = AgentState(messages=state.messages)
+        try:
+            async with session("skill_agent", state, limited=True) as trial:
+                shown = _present(trial, budget)
+                tools = [bash(tool_seconds), python(tool_seconds), *shown.tools]
+                agent = react(prompt=_prompt(trial, shown), tools=tools, submit=False)
+                with _model_failures():
+                    await agent(conversation)
+        finally:
+            state.messages, state.output = conversation.messages, conversation.output
         return state
 
     return solve
@@ -59,11 +64,28 @@ async def _prepare_model() -> None:
         await prepare()
 
 
-async def _present(trial: Session, budget: int) -> Presentation:
-    """Read the installed skills back from the sandbox and show them in the chosen way."""
+@contextmanager
+def _model_failures() -> Iterator[None]:
+    """Failures of Inspect's own providers, with the causes that our model API gives itself."""
+    try:
+        yield
+    except RetryError as error:
+        last = error.last_attempt.exception()
+        raise TrialError(
+            "api", f"given up after {error.last_attempt.attempt_number} attempts: {last}"
+        ) from error
+    except ModelGenerateError as error:
+        detail = error.provider_message or str(error)
+        refused = isinstance(error.__cause__, Exception) and get_model().api.is_auth_failure(error.__cause__)
+        if refused or error.status_code in (401, 403):
+            raise TrialError("config:auth", detail) from error
+        raise TrialError("config:model" if error.status_code == 404 else "api", detail) from error
+
+
+def _present(trial: Session, budget: int) -> Presentation:
+    """Show the installed skills in the chosen way, and record what was shown."""
     way = load_plugin("workbench.disclosure", trial.disclosure, "disclosure")
-    skills = await _installed(trial)
-    shown: Presentation = way.present(skills, budget, trial.observe)
+    shown: Presentation = way.present(_skills(trial), budget, trial.observe)
     state = store_as(TrialState)
     if state.exposure is not None:
         state.exposure = state.exposure.model_copy(
@@ -72,36 +94,33 @@ async def _present(trial: Session, budget: int) -> Presentation:
     return shown
 
 
-async def _installed(trial: Session) -> list[ShownSkill]:
-    names: dict[str, int] = {}
+def _skills(trial: Session) -> list[ShownSkill]:
     skills: list[ShownSkill] = []
+    taken: set[str] = set()
     for installed in trial.installed:
-        place = f"{trial.layout.skills[0]}/{installed.folder}"
-        text = await _skill_md(place)
+        text = trial.skill_texts[installed.id]
         read = read_skill(text.encode("utf-8"), installed.folder)
-        name = read.name or installed.folder
-        names[name] = names.get(name, 0) + 1
-        unique = name if names[name] == 1 else f"{name}-{names[name]}"
-        skills.append(ShownSkill(installed.id, unique, read.description, place, text))
+        name = _unique(read.name or installed.folder, taken)
+        place = f"{trial.layout.skills[0]}/{installed.folder}"
+        skills.append(ShownSkill(installed.id, name, read.description, place, text))
     return skills
 
 
-async def _skill_md(place: str) -> str:
-    for name in ("SKILL.md", "skill.md", "Skill.md"):
-        try:
-            return await sandbox().read_file(f"{place}/{name}")
-        except FileNotFoundError:
-            continue
-    raise InfrastructureError("infra:transfer", f"{place}/SKILL.md has gone from the sandbox")
+def _unique(name: str, taken: set[str]) -> str:
+    """`name`, or the first of ``name-2``, ``name-3``, ... that no skill has; it is taken then."""
+    chosen, number = name, 1
+    while chosen in taken:
+        number += 1
+        chosen = f"{name}-{number}"
+    taken.add(chosen)
+    return chosen
 
 
-def _prompt(trial: Session, shown: Presentation) -> str:
-    parts = [_template()]
-    if trial.task.limits.agent_seconds is not None:
-        parts.append(f"You have {round(trial.task.limits.agent_seconds / 60, 1):g} minutes.")
-    if shown.text:
-        parts.append(shown.text)
-    return "\n\n".join(parts)
+def _prompt(trial: Session, shown: Presentation) -> AgentPrompt:
+    minutes = max(1, round(trial.task.limits.agent_seconds / 60))
+    time = f"You have {minutes} minute{'s' if minutes > 1 else ''}."
+    text = "\n\n".join(part for part in (_template(), time, shown.text) if part)
+    return AgentPrompt(instructions=text, handoff_prompt=None, assistant_prompt=None, submit_prompt=None)
 
 
 @cache

@@ -28,9 +28,10 @@ from typing_extensions import override
 
 from workbench.core.content import load_content
 from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.types import Network
 from workbench.sandboxing import archive, files, network
 from workbench.sandboxing.availability import engine_url
-from workbench.sandboxing.config import DockerConfig, Network
+from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet, Started, shared_fleet, sweep
 from workbench.sandboxing.images import plan
