@@ -17,10 +17,12 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from tests.routing import pools, tiny_models
+from tests.routing.speakers import ByRule
 from workbench.core.workspace import Workspace, packaged_root
 from workbench.routing.load import RecipeRouter, load_router
 from workbench.routing.recipe import StageSpec, load_recipe, method_names
 from workbench.routing.router import Query, Router
+from workbench.routing.weights import ModelChoice
 from workbench.skills.pool import Pool
 
 RECIPES = Workspace((packaged_root(),), Path(), Path()).names("routers")
@@ -70,8 +72,10 @@ def case(
 def example(method: str) -> list[dict[str, Any]]:
     """A small recipe of one method, behind a stage that gives it candidates where it needs them."""
     module = load_module(method)
-    before = [{"bm25": {}}] if getattr(module, "NEEDS_CANDIDATES", False) else []
-    return [*before, {method: getattr(module, "EXAMPLE", {})}]
+    before: list[Any] = [{"bm25": {}}] if getattr(module, "NEEDS_CANDIDATES", False) else []
+    before += [module.BEHIND] if getattr(module, "REFINES", False) else []
+    after: list[Any] = [{"bm25": {}}] if getattr(module, "REWRITES", False) else []
+    return [*before, {method: getattr(module, "EXAMPLE", {})}, *after]
 
 
 def load_module(method: str) -> Any:
@@ -82,26 +86,26 @@ def load_module(method: str) -> Any:
 
 
 def models(stages: tuple[StageSpec, ...]) -> Iterator[tuple[str, str]]:
-    """(method, model) for every model that the stages name."""
+    """(method, model) for every model with weights that the stages name."""
     for spec in stages:
-        if isinstance(model := getattr(spec.options, "model", None), str):
+        if isinstance(spec.options, ModelChoice) and isinstance(
+            model := getattr(spec.options, "model", None), str
+        ):
             yield spec.method, model
         for channel in spec.channels:
             yield from models(channel)
 
 
-def is_control(workspace: Workspace, name: str) -> bool:
-    """Whether it answers without looking at the text: by gold or by lot."""
-    return {spec.method for spec in load_recipe(workspace.find("routers", name)).stages} & {
-        "gold",
-        "random",
-    } != set()
+def is_control(workspace: Workspace, name: str, flag: str = "IS_CONTROL") -> bool:
+    """Whether it answers by something else than the text."""
+    stages = load_recipe(workspace.find("routers", name)).stages
+    return any(getattr(spec.module, flag, False) for spec in stages)
 
 
 @pytest.fixture
 def router(case: tuple[Workspace, str], pool: Pool) -> RecipeRouter:
     workspace, name = case
-    return load_router(name, pool, workspace, seed=3)
+    return load_router(name, pool, workspace, seed=3, complete=ByRule())
 
 
 def test_it_is_a_router_with_a_name_and_fingerprints(
@@ -144,14 +148,16 @@ def test_the_order_in_which_a_pool_was_written_changes_nothing(
     workspace, name = case
     other = pools.write(tmp_path / "reversed.pool", order=[*pools.SKILLS][::-1])
     moved = Workspace(workspace.roots, tmp_path, tmp_path / "cache")
-    assert load_router(name, other, moved, seed=3).route(QUERIES, 8) == router.route(QUERIES, 8)
+    assert load_router(name, other, moved, seed=3, complete=ByRule()).route(QUERIES, 8) == router.route(
+        QUERIES, 8
+    )
 
 
 def test_the_same_seed_gives_the_same_answer_from_the_cache_too(
     case: tuple[Workspace, str], router: RecipeRouter, pool: Pool
 ) -> None:
     workspace, name = case
-    again = load_router(name, pool, workspace, seed=3)
+    again = load_router(name, pool, workspace, seed=3, complete=ByRule())
     assert again.route(QUERIES, 8) == router.route(QUERIES, 8)
     assert again.fingerprint == router.fingerprint
     assert again.index_fingerprint == router.index_fingerprint
@@ -174,14 +180,14 @@ def test_a_query_that_is_no_valid_unicode_is_answered(router: RecipeRouter) -> N
 def test_an_empty_pool_gives_empty_rankings(case: tuple[Workspace, str], tmp_path: Path) -> None:
     workspace, name = case
     empty = pools.write(tmp_path / "empty.pool", {})
-    router = load_router(name, empty, workspace)
+    router = load_router(name, empty, workspace, complete=ByRule())
     router.prepare()
     assert router.route([*QUERIES, *WORDLESS], 10) == [()] * 7
 
 
 def test_gold_is_seen_by_none_but_the_control(case: tuple[Workspace, str], router: RecipeRouter) -> None:
     workspace, name = case
-    if any(spec.method == "gold" for spec in load_recipe(workspace.find("routers", name)).stages):
+    if is_control(workspace, name) and is_control(workspace, name, "USES_GOLD"):
         return
     blind = [Query(query.id, query.text) for query in QUERIES]
     assert router.route(blind, 8) == router.route(QUERIES, 8)

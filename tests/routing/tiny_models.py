@@ -51,6 +51,36 @@ def save_reranker(folder: Path, seed: int = 0, answers: bool = True) -> Path:
     return folder
 
 
+def save_classifier(folder: Path, outputs: int = 1, seed: int = 0) -> Path:
+    """A BERT-like cross-encoder with a head of so many outputs, and a tokeniser that marks the two sides."""
+    import torch
+    from tokenizers.processors import TemplateProcessing
+    from transformers import BertConfig, BertForSequenceClassification
+
+    _, tokenizer = _parts(ends=False)
+    marks = [("<|im_start|>", 1), ("<|im_end|>", 2)]
+    tokenizer._tokenizer.post_processor = TemplateProcessing(  # type: ignore[attr-defined]
+        single="<|im_start|> $A <|im_end|>",
+        pair="<|im_start|> $A <|im_end|> $B:1 <|im_end|>:1",
+        special_tokens=marks,
+    )
+    tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]  # type: ignore[attr-defined]
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(tokenizer),  # type: ignore[arg-type]
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=2048,
+        num_labels=outputs,
+        pad_token_id=0,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)  # type: ignore[attr-defined]
+    return folder
+
+
 def _parts(ends: bool, answers: bool = True) -> tuple[object, object]:
     from tokenizers import Tokenizer
     from tokenizers.decoders import ByteLevel as ByteLevelDecoder

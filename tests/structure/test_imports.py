@@ -38,5 +38,6 @@ def test_an_evaluation_of_the_bundled_suite_imports_nothing_heavy() -> None:
     run(
         "from workbench.evaluation.tasks import build_task;"
         "from workbench.core.workspace import find_workspace; from pathlib import Path;"
-        " task = build_task('quickstart', {'router': 'bm25'}, find_workspace(), Path()); assert len(task.dataset)"
+        " task = build_task('quickstart', {'router': 'bm25'}, find_workspace(), Path());"
+        " assert len(task.dataset)"
     )

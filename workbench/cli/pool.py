@@ -64,7 +64,7 @@ def build(pool: str, output: Path | None, max_rejects: int | None, data: Path | 
         defined = recipe.identity.suffix == ".yaml"
         budget = max_rejects if max_rejects is not None or defined else 0
         header = opener.build(recipe, out, budget=budget, report=_print_counts)
-    console().print(f"{header.count:,} skills, fingerprint {header.fingerprint[:12]}", markup=False)
+    console().print(f"{header.count:,} skills, fingerprint {header.fingerprint[:12]}")
     click.echo(safe(f"pool     {out}\nrejects  {rejects_file(out)}"))
 
 

@@ -9,7 +9,9 @@ class FullCoverage(MetricAt):
     """1 when every gold skill is among the first K. Out of reach where K < |gold|."""
 
     family = "FullCoverage"
-    definition = "1 if all gold skills are among the first K, else 0 (SkillRouter, appendix A)"
+    definition = (
+        "1 if all gold skills are among the first K, else 0 (SkillRouter, appendix A; R3-Skill: Comp@K)"
+    )
 
     def value(self, judged: Judged) -> float:
         """0 or 1."""

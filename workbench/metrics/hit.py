@@ -16,4 +16,4 @@ class Hit(MetricAt):
         return float(any(skill in judged.gold for skill in judged.ranking[: self.depth]))
 
 
-METRICS: tuple[Metric, ...] = (Hit(1),)
+METRICS: tuple[Metric, ...] = (Hit(1), Hit(3), Hit(5), Hit(10))

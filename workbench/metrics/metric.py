@@ -28,7 +28,8 @@ class Metric(Protocol):
     """A metric of one query.
 
     Each module in ``workbench/metrics/`` that exports ``METRICS: tuple[Metric, ...]`` adds its
-    metrics. All are higher-is-better, in [0, 1], without unit; undefined (no gold) is NaN.
+    metrics. All are higher-is-better, in [0, 1], without unit; undefined is NaN: without gold, or
+    where the definition says so.
     """
 
     @property
@@ -40,8 +41,8 @@ class Metric(Protocol):
         """The formula and its source in one line."""
 
     @property
-    def depth(self) -> int:
-        """Number of leading ids it looks at."""
+    def depth(self) -> int | None:
+        """Number of leading ids it looks at; ``None`` where that is the number of gold skills."""
 
     def __call__(self, judged: Judged) -> float:
         """The value for one query."""

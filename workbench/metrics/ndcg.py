@@ -32,4 +32,4 @@ def _discounted(gains: Iterable[float]) -> float:
     return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
-METRICS: tuple[Metric, ...] = (NDCG(1), NDCG(3), NDCG(10))
+METRICS: tuple[Metric, ...] = (NDCG(1), NDCG(3), NDCG(5), NDCG(10))

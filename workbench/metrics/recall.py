@@ -16,4 +16,4 @@ class Recall(MetricAt):
         return len(judged.gold.intersection(judged.ranking[: self.depth])) / len(judged.gold)
 
 
-METRICS: tuple[Metric, ...] = (Recall(10), Recall(20), Recall(50))
+METRICS: tuple[Metric, ...] = (Recall(1), Recall(5), Recall(10), Recall(20), Recall(50))

@@ -47,7 +47,7 @@ class Relevance:
 
 @dataclass(frozen=True)
 class QueryScore:
-    """The scores of one counted query: metric name -> value, never NaN."""
+    """The scores of one counted query: metric name -> value, NaN where it is not defined."""
 
     query: str
     stratum: Stratum
@@ -73,7 +73,7 @@ class RunScores:
 
 @dataclass(frozen=True)
 class Summary:
-    """Means over `count` queries: metric name -> mean, NaN where `count` is 0."""
+    """Means over `count` queries: metric name -> mean over those for which it is defined, else NaN."""
 
     count: int
     means: Mapping[str, float]
@@ -123,14 +123,19 @@ def score_run(
 def aggregate(queries: Iterable[QueryScore]) -> dict[str, Summary]:
     """Means over queries for ``all``, ``single`` and ``multi``, each with its count."""
     listed = list(queries)
-    return {stratum: _summary([q for q in listed if stratum in ("all", q.stratum)]) for stratum in STRATA}
+    return {stratum: summarise([q for q in listed if stratum in ("all", q.stratum)]) for stratum in STRATA}
 
 
-def _summary(queries: Sequence[QueryScore]) -> Summary:
+def summarise(queries: Sequence[QueryScore]) -> Summary:
+    """Means over some queries."""
     names = [metric.name for metric in metrics()]
-    if not queries:
-        return Summary(0, dict.fromkeys(names, math.nan))
-    return Summary(len(queries), {name: fmean(q.values[name] for q in queries) for name in names})
+    return Summary(len(queries), {name: mean_defined(q.values[name] for q in queries) for name in names})
+
+
+def mean_defined(values: Iterable[float]) -> float:
+    """The mean of the values that are not NaN; NaN if there is none."""
+    defined = [value for value in values if not math.isnan(value)]
+    return fmean(defined) if defined else math.nan
 
 
 def judged_share(judged: Judged, k: int) -> float:

@@ -6,6 +6,7 @@ The bounds are the worst and the best value over every order of equal scores.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from workbench.core.types import RankedSkill
@@ -16,7 +17,7 @@ from workbench.metrics.scoring import score
 def tie_bounds(
     ranking: Sequence[RankedSkill], judge: Callable[[Sequence[str]], Judged]
 ) -> dict[str, tuple[float, float]]:
-    """Metric name -> (lowest, highest) value over all orders of equal scores.
+    """Metric name -> (lowest, highest) value over all orders of equal scores; undefined ones left out.
 
     Exact, for a metric looks at gold alone or at grades alone, and within a group of equals the
     extremes put all gold (or all high grades) last or first.
@@ -36,7 +37,8 @@ def tie_bounds(
     values = [
         score(judge(_reordered(ranking, worth, sign))) for worth in (gold, grade) for sign in (1.0, -1.0)
     ]
-    return {name: (min(v[name] for v in values), max(v[name] for v in values)) for name in values[0]}
+    defined = [name for name, value in values[0].items() if not math.isnan(value)]
+    return {name: (min(v[name] for v in values), max(v[name] for v in values)) for name in defined}
 
 
 def _reordered(ranking: Sequence[RankedSkill], worth: Callable[[str], float], sign: float) -> list[str]:

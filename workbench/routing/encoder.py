@@ -30,10 +30,13 @@ class Encoder:
         choice: caps, dtype and device.
         pooling: which hidden states of the last layer make the vector: the last token's, the
             mean over tokens, or the first token's.
-        batch_tokens: most tokens in a batch, padding included.
+        batch_tokens: most tokens in a batch, padding included; by default what was fastest: few on
+            a CPU, whose caches are small, many on a GPU.
     """
 
-    def __init__(self, weights: Weights, choice: ModelChoice, pooling: Pooling, batch_tokens: int) -> None:
+    def __init__(
+        self, weights: Weights, choice: ModelChoice, pooling: Pooling, batch_tokens: int | None = None
+    ) -> None:
         require()
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
@@ -46,17 +49,24 @@ class Encoder:
         self._model.to(self._device).eval()
         self._pooling = pooling
         self._max_tokens = choice.max_tokens
-        self._batch_tokens = batch_tokens
+        self._batch_tokens = batch_tokens or (65_536 if self._device.type == "cuda" else 2_048)
         self._lock = Lock()
 
-    def encode(self, texts: Sequence[str]) -> Encoded:
-        """One vector per text, in order. Batches hold texts of like length, the longest first."""
+    def encode(self, texts: Sequence[str], max_tokens: int | None = None) -> Encoded:
+        """One vector per text, in order. Batches hold texts of like length, the longest first.
+
+        Args:
+            max_tokens: a lower limit than the model's own.
+        """
         import numpy as np
 
         with self._lock:
             # Split: what looks like a control token in a text is text.
             tokens = self._tokenizer(
-                list(texts), truncation=True, max_length=self._max_tokens, split_special_tokens=True
+                list(texts),
+                truncation=True,
+                max_length=min(max_tokens or self._max_tokens, self._max_tokens),
+                split_special_tokens=True,
             )
             rows = [row or [0] for row in tokens["input_ids"]]  # a text of no tokens still needs one
             cut = [bool(encoding.overflowing) for encoding in tokens.encodings]
@@ -64,6 +74,28 @@ class Encoder:
             for places in batches([len(row) for row in rows], self._batch_tokens):
                 vectors[places] = self._forward([rows[place] for place in places])
         return Encoded(vectors, cut)
+
+    def windows(self, text: str, max_tokens: int | None = None) -> list[str]:
+        """A text in consecutive parts, each as long as the input takes; the text itself if it fits.
+
+        Args:
+            max_tokens: a lower limit than the model's own.
+        """
+        limit = min(max_tokens or self._max_tokens, self._max_tokens)
+        with self._lock:
+            room = max(limit - self._tokenizer.num_special_tokens_to_add(), 1)
+            found = self._tokenizer(
+                text,
+                add_special_tokens=False,
+                split_special_tokens=True,
+                return_offsets_mapping=True,
+                verbose=False,
+            )
+        places: list[tuple[int, int]] = found["offset_mapping"]
+        if len(places) <= room:
+            return [text]
+        starts = range(0, len(places), room)
+        return [text[places[at][0] : places[min(at + room, len(places)) - 1][1]] for at in starts]
 
     def _forward(self, rows: Sequence[Sequence[int]]) -> NDArray[Any]:
         """Vectors of one batch. Padding goes to the right: every token keeps its own position."""
@@ -119,6 +151,18 @@ def placement(choice: ModelChoice) -> tuple[torch.dtype, torch.device]:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     name = choice.dtype
     if name == "auto":
-        name = "bfloat16" if device.startswith("cuda") else "float32"
+        name = (
+            "bfloat16"
+            if device.startswith("cuda") or (device == "cpu" and _has_matrix_units())
+            else "float32"
+        )
     dtype: torch.dtype = getattr(torch, name)
     return dtype, torch.device(device)
+
+
+def _has_matrix_units() -> bool:
+    """Whether this CPU multiplies bfloat16 matrices in hardware; without, it is slower than float32."""
+    import torch
+
+    supported = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return bool(supported and supported())

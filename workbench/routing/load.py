@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from workbench.core.digest import digest_json
 from workbench.core.types import Ranking
 from workbench.core.workspace import Workspace
-from workbench.routing.pipeline import Pipeline, Step
+from workbench.routing.language import Complete
+from workbench.routing.pipeline import Passed, Pipeline, Step
 from workbench.routing.recipe import Recipe, StageSpec, load_recipe
 from workbench.routing.router import Query
-from workbench.routing.stage import Progress, RouteContext, SkillCollection, no_progress
+from workbench.routing.stage import Progress, RouteContext, SkillCollection, Stage, no_progress
 
 
 class RecipeRouter:
@@ -18,7 +20,8 @@ class RecipeRouter:
 
     def __init__(self, recipe: Recipe, context: RouteContext) -> None:
         self.recipe = recipe
-        self._pipeline = _pipeline(recipe.stages, context)
+        self._built: list[Stage] = []
+        self._pipeline = _pipeline(recipe.stages, context, self._built)
 
     @property
     def name(self) -> str:
@@ -34,6 +37,26 @@ class RecipeRouter:
     def index_fingerprint(self) -> str | None:
         """Digest of the indexes in use; ``None`` without an index. Known before they are built."""
         return self._pipeline.index_fingerprint
+
+    def stages(self) -> tuple[Stage, ...]:
+        """Its stages in order, each refined one as what refines it."""
+        return tuple(step.stage for step in self._pipeline.steps)
+
+    def every_stage(self) -> tuple[Stage, ...]:
+        """All stages, those of channels before the stage that combines them."""
+        return tuple(self._built)
+
+    def methods(self) -> tuple[str, ...]:
+        """The names of its steps, in order."""
+        return tuple(step.method for step in self._pipeline.steps)
+
+    def trace(self, query: Query, k: int) -> list[Passed]:
+        """What every step gives for one query; see `Pipeline.trace`."""
+        return self._pipeline.trace(query, k)
+
+    def notes(self) -> tuple[str, ...]:
+        """What its stages have to say about the answers so far, a line each."""
+        return self._pipeline.notes()
 
     def prepare(self) -> None:
         """Load weights, and build or open indexes, now rather than at the first query.
@@ -57,7 +80,13 @@ def router_names(workspace: Workspace) -> list[str]:
 
 
 def load_router(
-    name: str, pool: SkillCollection, workspace: Workspace, *, seed: int = 0, progress: Progress | None = None
+    name: str,
+    pool: SkillCollection,
+    workspace: Workspace,
+    *,
+    seed: int = 0,
+    progress: Progress | None = None,
+    complete: Complete | None = None,
 ) -> RecipeRouter:
     """The router of a name, over a pool. Cheap: indexes and weights wait for `prepare` or the first query.
 
@@ -67,20 +96,31 @@ def load_router(
         workspace: finds the recipe and the cache.
         seed: for methods that draw lots.
         progress: told about long work.
+        complete: answers what stages ask of a language model.
 
     Raises:
         UnknownNameError: no such router; names the nearest one.
         ContentError: its recipe is wrong; says file and line.
     """
     recipe = load_recipe(workspace.find("routers", name))
-    return RecipeRouter(recipe, RouteContext(pool, workspace.cache, seed, progress or no_progress))
+    context = RouteContext(pool, workspace.cache, seed, progress or no_progress, complete=complete)
+    return RecipeRouter(recipe, context)
 
 
-def _pipeline(specs: Sequence[StageSpec], context: RouteContext) -> Pipeline:
-    return Pipeline([_step(spec, context) for spec in specs], context.pool)
+def _pipeline(specs: Sequence[StageSpec], context: RouteContext, built: list[Stage]) -> Pipeline:
+    steps: list[Step] = []
+    for spec in specs:
+        before = steps.pop() if getattr(spec.module, "REFINES", False) else None
+        steps.append(_step(spec, context, before, built))
+    return Pipeline(steps, context.pool)
 
 
-def _step(spec: StageSpec, context: RouteContext) -> Step:
-    channels = tuple(_pipeline(channel, context) for channel in spec.channels)
-    stage = spec.module.build(spec.options, replace(context, channels=channels))
-    return Step(spec.method, stage, spec.digest, getattr(spec.module, "USES_GOLD", False))
+def _step(spec: StageSpec, context: RouteContext, before: Step | None, built: list[Stage]) -> Step:
+    """The step of a stage; one that refines `before` takes its place, and its description with it."""
+    channels = tuple(_pipeline(channel, context, built) for channel in spec.channels)
+    inner = before.stage if before else None
+    stage = spec.module.build(spec.options, replace(context, channels=channels, inner=inner))
+    built.append(stage)
+    digest = digest_json([before.description, spec.digest]) if before else spec.digest
+    method = f"{before.method} + {spec.method}" if before else spec.method
+    return Step(method, stage, digest, getattr(spec.module, "USES_GOLD", False))

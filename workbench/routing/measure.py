@@ -11,7 +11,15 @@ from statistics import fmean
 from workbench.core.types import Ranking
 from workbench.metrics.duplicates import merge, same_text_groups
 from workbench.metrics.metric import Judged
-from workbench.metrics.scoring import QueryScore, Relevance, RunScores, judge, judged_share, score, score_run
+from workbench.metrics.scoring import (
+    QueryScore,
+    Relevance,
+    RunScores,
+    judge,
+    judged_share,
+    score,
+    score_run,
+)
 from workbench.metrics.ties import tie_bounds
 from workbench.routing.load import RecipeRouter
 from workbench.routing.router import Query
@@ -94,8 +102,11 @@ def measure(
         scores=scores,
         merged=tuple(merged),
         bounds={
-            name: (fmean(bound[name][0] for bound in bounds), fmean(bound[name][1] for bound in bounds))
-            for name in (bounds[0] if bounds else ())
+            name: (
+                fmean(b[name][0] for b in bounds if name in b),
+                fmean(b[name][1] for b in bounds if name in b),
+            )
+            for name in dict.fromkeys(name for bound in bounds for name in bound)
         },
         judged=fmean(judged_share(one, JUDGED_DEPTH) for one in judged.values()) if judged else float("nan"),
         strangers=sum(skill not in known for ranking in ids.values() for skill in ranking),

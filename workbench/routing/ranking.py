@@ -40,6 +40,11 @@ def below(ranking: Ranking, floor: float) -> Ranking:
     return tuple(RankedSkill(entry.id, floor - (ranking[0].score - entry.score)) for entry in ranking)
 
 
+def above(score: float, steps: int) -> float:
+    """A score `steps` above another, further than any rounding of it."""
+    return score + steps * max(1.0, abs(score) * 1e-6)
+
+
 def check_law(method: str, rankings: Sequence[Ranking], count: int, pool: Container[str], k: int) -> None:
     """Hold the output of a stage against the law of `router.Router`.
 

@@ -92,9 +92,16 @@ def _stages(node: yaml.Node, path: Path) -> tuple[StageSpec, ...]:
     if not isinstance(node, yaml.SequenceNode) or not node.value:
         raise ContentError(path, _line(node), "stages: must be a list of `- method: {options}`, at least one")
     specs = tuple(_stage(item, path) for item in node.value)
-    if getattr(specs[0].module, "NEEDS_CANDIDATES", False):
+    if any(getattr(specs[0].module, flag, False) for flag in ("NEEDS_CANDIDATES", "REFINES")):
         first = specs[0].method
         raise ContentError(path, _line(node.value[0]), f"{first}: cannot stand first; put a stage before it")
+    for before, spec, item in zip(specs, specs[1:], node.value[1:], strict=False):
+        if getattr(spec.module, "REFINES", False) and not getattr(before.module, "IS_SPACE", False):
+            what = f"{spec.method}: refines the vectors of `dense`; put it directly behind that stage"
+            raise ContentError(path, _line(item), what)
+    if getattr(specs[-1].module, "REWRITES", False):
+        last = specs[-1].method
+        raise ContentError(path, _line(node.value[-1]), f"{last}: cannot stand last; put a stage behind it")
     return specs
 
 

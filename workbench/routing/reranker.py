@@ -1,24 +1,37 @@
-"""(query, document) -> relevance, by a causal language model that answers yes or no.
+"""(query, document) -> relevance, by a cross-encoder that reads both together.
 
-The prompt is that of Qwen3-Reranker, which SkillRouter's reranker was trained from and with
-(appendix G and the released model's card).
+Two kinds: causal language models that answer yes or no, with the prompt of Qwen3-Reranker, which
+SkillRouter's reranker was trained from and with (appendix G and the released model's card); and
+models with a head for classifying sequences (BERT-like rerankers), which read the pair as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from workbench.core.errors import UsageError
 from workbench.routing.encoder import placement
 from workbench.routing.weights import ModelChoice, Weights, loading, require
+
+R = TypeVar("R")
 
 _SYSTEM = (
     "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the "
     'Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n<|im_start|>user\n'
 )
 _ANSWER = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+
+
+class CrossEncoder(Protocol):
+    """What scores pairs. Thread-safe; no score depends on the other documents beyond rounding."""
+
+    def score(self, query: str, documents: Sequence[str], batch: int) -> list[float]:
+        """The relevance of each document to the query, in order; `batch` documents at a time."""
+
+    def cut(self, text: str, max_tokens: int | None) -> str:
+        """The start of a text that makes at most `max_tokens` tokens; all of it if ``None``."""
 
 
 class Reranker:
@@ -49,13 +62,13 @@ class Reranker:
             )
 
     def score(self, query: str, documents: Sequence[str], batch: int) -> list[float]:
-        """logit(yes) - logit(no) for each document, in order; `batch` documents at a time."""
+        """logit(yes) - logit(no) for each document, in order.
+
+        Documents of like length share a batch, the longest first: padding is work for nothing.
+        """
         with self._lock:
             rows = [self._before + self._prompt(query, document) + self._after for document in documents]
-            scores: list[float] = []
-            for at in range(0, len(rows), batch):
-                scores += self._forward(rows[at : at + batch])
-        return scores
+            return by_length(rows, batch, self._forward)
 
     def _prompt(self, query: str, document: str) -> list[int]:
         """The user's turn, cut at its end to the model's input.
@@ -73,6 +86,10 @@ class Reranker:
             return whole[: self._room]
         half = self._room // 2
         return query_only[:half] + self._tokens(tail)[: self._room - half]
+
+    def cut(self, text: str, max_tokens: int | None) -> str:
+        """The start of a text that makes at most `max_tokens` tokens; all of it if ``None``."""
+        return _cut(self._tokenizer, text, max_tokens)
 
     def _forward(self, rows: Sequence[Sequence[int]]) -> list[float]:
         """Scores of one batch. Padding goes to the left, so that every row ends where the answer begins."""
@@ -112,3 +129,94 @@ class Reranker:
                 f"'{model}' is no yes/no reranker: its tokeniser has no single token for both answers"
             )
         return known["yes"], known["no"]
+
+
+class Classifier:
+    """A cross-encoder with a head for sequences, loaded. Thread-safe; one call runs at a time.
+
+    With one output, that is the score; with two, the second less the first.
+    """
+
+    def __init__(self, weights: Weights, choice: ModelChoice) -> None:
+        require()
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        dtype, self._device = placement(choice)
+        with loading(choice, weights):
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(weights.folder)
+            self._model: Any = AutoModelForSequenceClassification.from_pretrained(
+                weights.folder, dtype=dtype, use_safetensors=True
+            )
+        outputs = int(self._model.config.num_labels)
+        if outputs > 2:
+            raise UsageError(
+                f"'{choice.model}' is no reranker: it has {outputs} outputs, where 1 or 2 are meant"
+            )
+        self._model.to(self._device).eval()
+        self._max_tokens = choice.max_tokens
+        self._lock = Lock()
+
+    def score(self, query: str, documents: Sequence[str], batch: int) -> list[float]:
+        """The head's output for each pair, in order; what is too long is cut, the longer side first."""
+        with self._lock:
+            pairs = self._tokenizer(
+                [query] * len(documents),
+                list(documents),
+                truncation="longest_first",
+                max_length=self._max_tokens,
+                split_special_tokens=True,
+            )
+            rows = [
+                {name: values[at] for name, values in pairs.items() if name != "attention_mask"}
+                for at in range(len(documents))
+            ]
+            return by_length(rows, batch, self._forward, lambda row: len(row["input_ids"]))
+
+    def cut(self, text: str, max_tokens: int | None) -> str:
+        """The start of a text that makes at most `max_tokens` tokens; all of it if ``None``."""
+        return _cut(self._tokenizer, text, max_tokens)
+
+    def _forward(self, rows: Sequence[dict[str, list[int]]]) -> list[float]:
+        import torch
+
+        padded = self._tokenizer.pad({"input_ids": [row["input_ids"] for row in rows]}, padding_side="right")
+        width = len(padded["input_ids"][0])
+        given = {"input_ids": padded["input_ids"], "attention_mask": padded["attention_mask"]}
+        if "token_type_ids" in rows[0]:
+            given["token_type_ids"] = [
+                row["token_type_ids"] + [0] * (width - len(row["token_type_ids"])) for row in rows
+            ]
+        with torch.inference_mode():
+            inputs = {name: torch.tensor(values).to(self._device) for name, values in given.items()}
+            logits = self._model(**inputs).logits.float().cpu()
+        margin = logits[:, -1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]
+        scores: list[float] = margin.tolist()
+        return scores
+
+
+def by_length(
+    rows: Sequence[R],
+    batch: int,
+    forward: Callable[[Sequence[R]], list[float]],
+    length: Callable[[R], int] = len,  # type: ignore[assignment]
+) -> list[float]:
+    """Scores of rows in their order, computed in batches of like length, the longest first."""
+    order = sorted(range(len(rows)), key=lambda place: (-length(rows[place]), place))
+    scores = [0.0] * len(rows)
+    for at in range(0, len(order), batch):
+        places = order[at : at + batch]
+        for place, score in zip(places, forward([rows[place] for place in places]), strict=True):
+            scores[place] = score
+    return scores
+
+
+def _cut(tokenizer: Any, text: str, max_tokens: int | None) -> str:
+    if max_tokens is None:
+        return text
+    found = tokenizer(
+        text, truncation=True, max_length=max_tokens, return_offsets_mapping=True, add_special_tokens=False
+    )
+    ends: list[tuple[int, int]] = found["offset_mapping"]
+    return text[: ends[-1][1]] if len(ends) == max_tokens else text

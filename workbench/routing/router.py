@@ -18,11 +18,22 @@ class Query:
         text: the full instruction; may be empty or very long.
         gold: the task's gold skill ids. Only stages whose module declares ``USES_GOLD`` see it;
             the pipeline empties it for every other stage, so no method can peek.
+        hypotheses: texts written as skills that would do the task (``methods/expand_query.py``).
+        shift: how far its vector moves toward them, 0 to 1.
+        analysis: what the task needs, in a sentence (``methods/self_cot.py``).
     """
 
     id: str
     text: str
     gold: tuple[str, ...] = field(default=())
+    hypotheses: tuple[str, ...] = field(default=())
+    shift: float = 0.0
+    analysis: str = ""
+
+    @property
+    def reading(self) -> str:
+        """What lexical methods read: the text and the hypotheses."""
+        return "\n".join((self.text, *self.hypotheses))
 
 
 @runtime_checkable

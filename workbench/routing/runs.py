@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from workbench.core.atomic import write_text
-from workbench.core.errors import ContentError
+from workbench.core.errors import ContentError, suggestion
 from workbench.core.terminal import safe
 from workbench.core.types import Ranking, ranked
 from workbench.metrics.metric import dedupe
@@ -105,6 +105,38 @@ def read_rankings(path: Path) -> dict[str, Ranking]:
             raise ContentError(path, _line_of(text, task), f"{safe(task)}: must be a list of skill ids")
         rankings[task] = ranked((skill, 1 / rank) for rank, skill in enumerate(dedupe(ids), start=1))
     return rankings
+
+
+def read_predicted_ids(path: Path) -> dict[str, list[str]]:
+    """Task -> ids as they stand in a file of predictions, repetitions and all; of a run, its ranking.
+
+    For `metrics.compat`, which scores as the benchmark's authors do.
+    """
+    text = _text(path)
+    if text.lstrip().startswith("{"):
+        read_rankings(path)
+        return {task: list(ids) for task, ids in _object(path, text).items()}
+    return {task: [entry.id for entry in ranking] for task, ranking in _run(path).items()}
+
+
+def read_field(path: Path, name: str) -> dict[str, str]:
+    """Task -> the value of a field of its line in a queries file, as text; tasks without it are left out.
+
+    Raises:
+        ContentError: no line has the field.
+    """
+    values: dict[str, str] = {}
+    names: set[str] = set()
+    for _, text in _lines(path):
+        line = json.loads(text)
+        names.update(line)
+        if isinstance(value := line.get(name), str | int | float | bool):
+            values[line["task_id"]] = str(value)
+    if not values:
+        raise ContentError(
+            path, None, f"no query has a single value in '{safe(name)}'{suggestion(name, names)}"
+        )
+    return values
 
 
 def write_predictions(path: Path, rankings: Mapping[str, Ranking]) -> None:

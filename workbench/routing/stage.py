@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.core.types import Ranking
+from workbench.routing.language import Complete
 from workbench.routing.router import Query
 from workbench.skills.skill import Skill
 
@@ -58,6 +59,8 @@ class RouteContext:
         seed: for methods that draw lots.
         progress: told about long work.
         channels: the finished pipelines of a method that combines others, in the recipe's order.
+        inner: the stage before, for a method that refines it.
+        complete: answers what stages ask of a language model; ``None`` where nobody does.
     """
 
     pool: SkillCollection
@@ -65,6 +68,8 @@ class RouteContext:
     seed: int = 0
     progress: Progress = no_progress
     channels: tuple[Pipeline, ...] = field(default=())
+    inner: Stage | None = None
+    complete: Complete | None = None
 
 
 class Stage(ABC):
@@ -76,7 +81,13 @@ class Stage(ABC):
     - ``build(config, context) -> Stage``: cheap; long work waits for `prepare`;
     - ``REVISION: int``: raised when a change of code alters an answer;
     - ``USES_GOLD = True`` if the stage may see a query's gold skills;
+    - ``IS_CONTROL = True`` if it answers by something else than the query's text;
     - ``NEEDS_CANDIDATES = True`` if it cannot stand first in a recipe;
+    - ``REFINES = True`` if it takes the place of the stage before it, which it finds in
+      `RouteContext.inner` (``methods/project.py`` behind ``methods/dense.py``); it also exports
+      ``BEHIND``, an example of that stage;
+    - ``REWRITES = True`` if its stage is a `QueryStage`, which cannot stand last;
+    - ``IS_SPACE = True`` if its stage is a `space.SpaceStage`, so that such a method can follow;
     - ``EXAMPLE``: options of a small instance, if the defaults do not make one. The contract tests
       run it; models named in it are random ones.
 
@@ -101,6 +112,10 @@ class Stage(ABC):
         """Digest of the index in use, ``None`` without one. Does not need the index to exist."""
         return None
 
+    def notes(self) -> tuple[str, ...]:
+        """What happened since it was built that a reader of its answers must know, a line each."""
+        return ()
+
     @abstractmethod
     def run(self, queries: Sequence[Query], candidates: Sequence[Ranking] | None, k: int) -> list[Ranking]:
         """Rank skills for each query; the law of `router.Router` holds for the result.
@@ -110,6 +125,18 @@ class Stage(ABC):
                 ``None`` for the first stage: rank the pool.
             k: at most so many per query, at least 1.
         """
+
+
+class QueryStage(Stage):
+    """A stage that changes what is asked and not what is answered: candidates pass through it."""
+
+    @abstractmethod
+    def rewrite(self, queries: Sequence[Query]) -> list[Query]:
+        """The queries for the stages behind it, in order; none depends on the others."""
+
+    def run(self, queries: Sequence[Query], candidates: Sequence[Ranking] | None, k: int) -> list[Ranking]:
+        """The candidates as they are."""
+        return [ranking[:k] for ranking in candidates or [()] * len(queries)]
 
 
 def candidate_ids(candidates: Sequence[Ranking] | None, place: int) -> Collection[str] | None:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.core.atomic import atomic_open
 from workbench.routing.encoder import Encoder
@@ -20,9 +20,32 @@ if TYPE_CHECKING:
 PIECE = 1024
 """Skills per piece: what an interrupted build loses at most."""
 
+Unit = Literal["skill", "section"]
+
 _VECTORS = "vectors.npy"
+_STARTS = "starts.npy"
 _ABOUT = "about.json"
 _log = logging.getLogger(__name__)
+
+
+class Stored(NamedTuple):
+    """The vectors of a pool.
+
+    Attributes:
+        rows: rows x dimensions, float16, memory-mapped; skills in id order.
+        starts: the first row of each skill, and the number of rows; ``None`` where every skill has one.
+    """
+
+    rows: NDArray[Any]
+    starts: NDArray[Any] | None
+
+
+class _Texts(NamedTuple):
+    """What the encoder reads of one piece: texts, how many each skill has, and which skills were cut."""
+
+    texts: list[str]
+    counts: list[int]
+    capped: list[bool]
 
 
 def build(
@@ -32,6 +55,7 @@ def build(
     encoder: Encoder,
     document: DocumentText,
     progress: Progress,
+    unit: Unit = "skill",
 ) -> None:
     """Encode every skill of a pool, in id order, and write the vectors to an empty folder.
 
@@ -42,59 +66,79 @@ def build(
 
     ids = pool.ids()
     cut = 0
+    counts: list[int] = []
     parts: list[Path] = []
     for start in range(0, len(ids), PIECE):
         progress("encode", start, len(ids))
-        path = _piece(pieces, start)
-        if path is None:
-            path = _encode(pieces, start, ids[start : start + PIECE], pool, encoder, document)
+        read_ = _read(pool, ids[start : start + PIECE], document, unit)
+        path = _piece(pieces, start) or _encode(pieces, start, read_, encoder)
         cut += int(path.stem.split("-")[1])
+        counts += read_.counts
         parts.append(path)
     progress("encode", len(ids), len(ids))
-    vectors: Any = None
-    for at, path in enumerate(parts):
-        part = np.load(path)
-        if vectors is None:
-            shape = (len(ids), part.shape[1])
-            vectors = np.lib.format.open_memmap(folder / _VECTORS, "w+", dtype=np.float16, shape=shape)
-        vectors[at * PIECE : at * PIECE + len(part)] = part
-    vectors.flush()
-    (folder / _ABOUT).write_text(json.dumps({"skills": len(ids), "cut": cut}), encoding="utf-8")
+    _join(folder, parts, sum(counts))
+    if unit == "section":
+        np.save(folder / _STARTS, np.concatenate([[0], np.cumsum(counts)]), allow_pickle=False)
+    about = {"skills": len(ids), "rows": sum(counts), "cut": cut}
+    (folder / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
     if cut:
-        _log.warning(
-            "%d of %d skills were cut to the encoder's input (%.0f %%)", cut, len(ids), 100 * cut / len(ids)
-        )
+        share = 100 * cut / len(ids)
+        _log.warning("%d of %d skills were cut to the encoder's input (%.0f %%)", cut, len(ids), share)
 
 
-def read(folder: Path) -> NDArray[Any]:
-    """The vectors of a built index, skills in id order x dimensions, float16, memory-mapped."""
+def create(folder: Path, shape: tuple[int, ...]) -> Any:
+    """An empty file of vectors in a folder, memory-mapped for writing; flush it when done."""
     import numpy as np
 
-    vectors: NDArray[Any] = np.load(folder / _VECTORS, mmap_mode="r")
-    return vectors
+    return np.lib.format.open_memmap(folder / _VECTORS, "w+", dtype=np.float16, shape=shape)
 
 
-def _encode(
-    pieces: Path,
-    start: int,
-    ids: Sequence[str],
-    pool: SkillCollection,
-    encoder: Encoder,
-    document: DocumentText,
-) -> Path:
-    """Encode one piece and keep it as ``<start>-<number cut>-<sha256>.npy``."""
+def read(folder: Path) -> Stored:
+    """The vectors of a built index."""
     import numpy as np
 
-    texts, capped = [], []
+    starts = folder / _STARTS
+    rows: NDArray[Any] = np.load(folder / _VECTORS, mmap_mode="r")
+    return Stored(rows, np.load(starts) if starts.exists() else None)
+
+
+def _read(pool: SkillCollection, ids: Sequence[str], document: DocumentText, unit: Unit) -> _Texts:
+    found = _Texts([], [], [])
     for skill in pool.skills(ids):
-        texts.append(document.render(skill))
-        capped.append(document.cuts(skill))
-    vectors, cut = encoder.encode(texts)
-    lost = sum(by_caps or by_tokens for by_caps, by_tokens in zip(capped, cut, strict=True))
+        texts = document.parts(skill) if unit == "section" else [document.render(skill)]
+        found.texts.extend(texts)
+        found.counts.append(len(texts))
+        found.capped.append(unit == "skill" and document.cuts(skill))
+    return found
+
+
+def _encode(pieces: Path, start: int, given: _Texts, encoder: Encoder) -> Path:
+    """Encode one piece and keep it as ``<start>-<skills cut>-<sha256>.npy``."""
+    import numpy as np
+
+    vectors, cut = encoder.encode(given.texts)
+    ends = np.cumsum(given.counts)
+    by_tokens = [any(cut[end - count : end]) for end, count in zip(ends, given.counts, strict=True)]
+    lost = sum(map(any, zip(given.capped, by_tokens, strict=True)))
     working = pieces / "working.npy"
     with atomic_open(working) as file:
         np.save(file, vectors.astype(np.float16), allow_pickle=False)
     return working.rename(pieces / f"{start:08d}-{lost}-{_sum(working)}.npy")
+
+
+def _join(folder: Path, parts: Sequence[Path], rows: int) -> None:
+    """Copy the pieces, one at a time, into the file of vectors."""
+    import numpy as np
+
+    vectors: Any = None
+    at = 0
+    for path in parts:
+        part = np.load(path)
+        if vectors is None:
+            vectors = create(folder, (rows, part.shape[1]))
+        vectors[at : at + len(part)] = part
+        at += len(part)
+    vectors.flush()
 
 
 def _piece(pieces: Path, start: int) -> Path | None:

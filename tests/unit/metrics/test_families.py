@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.metrics.compatibility import SetCompat
 from workbench.metrics.coverage import FullCoverage
 from workbench.metrics.hit import Hit
+from workbench.metrics.map import AveragePrecision
 from workbench.metrics.metric import Judged, dedupe
 from workbench.metrics.mrr import ReciprocalRank
 from workbench.metrics.ndcg import NDCG
@@ -90,4 +92,17 @@ def test_metrics_are_what_their_definitions_say(judged: Judged, k: int) -> None:
 @settings(deadline=None)
 @given(judged_runs())
 def test_metrics_of_any_run_are_between_zero_and_one(judged: Judged) -> None:
-    assert all(0.0 <= metric(judged) <= 1.0 for metric in metrics())
+    values = [metric(judged) for metric in metrics()]
+    assert all(0.0 <= value <= 1.0 for value in values if not math.isnan(value))
+
+
+def test_set_compat_asks_for_the_gold_skills_and_nothing_before_them() -> None:
+    gold = frozenset("ab")
+    assert SetCompat()(Judged(("b", "a", "x"), gold, {})) == 1.0
+    assert SetCompat()(Judged(("b", "x", "a"), gold, {})) == 0.0
+    assert math.isnan(SetCompat()(Judged(("b",), frozenset("b"), {})))
+
+
+def test_average_precision_by_hand() -> None:
+    # gold at ranks 2 and 4 of three: (1/2 + 2/4) / 3
+    assert AveragePrecision(50)(Judged(tuple("xayb"), frozenset("abc"), {})) == pytest.approx(1 / 3)

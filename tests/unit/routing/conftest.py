@@ -9,6 +9,7 @@ import pytest
 
 from tests.routing import pools, tiny_models
 from workbench.core.workspace import Workspace
+from workbench.routing.language import Complete
 from workbench.routing.load import RecipeRouter, load_router
 from workbench.routing.stage import SkillCollection
 from workbench.skills.pool import Pool
@@ -33,12 +34,17 @@ def workspace(tmp_path: Path) -> Workspace:
 def make_router(workspace: Workspace, pool: Pool) -> MakeRouter:
     """A router from the text of a recipe's stages."""
 
-    def make(stages: str, over: SkillCollection | None = None, seed: int = 0) -> RecipeRouter:
+    def make(
+        stages: str,
+        over: SkillCollection | None = None,
+        seed: int = 0,
+        complete: Complete | None = None,
+    ) -> RecipeRouter:
         text = "description: made for a test\nstages:\n" + "".join(
             f"  {line}\n" for line in stages.splitlines()
         )
         (workspace.roots[0] / "routers" / "made.yaml").write_text(text, encoding="utf-8")
-        return load_router("made", pool if over is None else over, workspace, seed=seed)
+        return load_router("made", pool if over is None else over, workspace, seed=seed, complete=complete)
 
     return make
 

@@ -15,21 +15,21 @@ from tests.unit.routing.conftest import MakeRouter
 from workbench.routing import vectors
 from workbench.routing.encoder import Encoded, Encoder, Pooling, batches
 from workbench.routing.router import Query
-from workbench.routing.text import DocumentText, QueryText
+from workbench.routing.text import DocumentText, QueryText, sections
 from workbench.routing.weights import ModelChoice, find_weights
 from workbench.skills.pool import Pool
 from workbench.skills.skill import Skill
 
 TEXTS = ["Extract tables", "Draw a chart from the tables of a PDF file. " * 6, "x", "", "表格处理"]
 RECIPE = (
-    "- dense:\n    model: tiny/encoder\n    path: {path}\n    device: cpu\n"
+    "- dense:\n    model: tiny/encoder\n    path: {path}\n    device: cpu\n    dtype: float32\n"
     "    query: {{prefix: 'Query:', chars: 1500}}"
 )
 TASK = Query("t", "Extract the tables of a PDF")
 
 
-def load(folder: Path, pooling: Pooling = "last", batch_tokens: int = 4096, **options: Any) -> Encoder:
-    choice = ModelChoice(model="tiny/encoder", path=str(folder), device="cpu", **options)
+def load(folder: Path, pooling: Pooling = "last", batch_tokens: int | None = 4096, **options: Any) -> Encoder:
+    choice = ModelChoice(model="tiny/encoder", path=str(folder), device="cpu", dtype="float32", **options)
     return Encoder(find_weights(choice, folder), choice, pooling, batch_tokens)
 
 
@@ -148,8 +148,8 @@ def test_an_interrupted_encoding_goes_on_where_it_stopped(
     second = Counting()
     vectors.build(broken, pieces, pool, second, DocumentText(), lambda *step: None)  # type: ignore[arg-type]
     assert second.texts == 6  # the damaged piece and the missing one, not the one that was whole
-    assert np.array_equal(vectors.read(broken), vectors.read(whole))
-    assert vectors.read(broken).dtype == np.float16
+    assert np.array_equal(vectors.read(broken).rows, vectors.read(whole).rows)
+    assert vectors.read(broken).rows.dtype == np.float16
 
 
 def test_how_many_skills_were_cut_is_said(
@@ -171,3 +171,64 @@ def test_candidates_limit_what_may_be_chosen(make_router: MakeRouter, models: Pa
     found = router.route([Query("t", "invoices")], 10)[0]
     assert {entry.id for entry in found} == {"data/copy-a", "data/copy-b", "data/copy-c"}
     assert len({entry.score for entry in found}) == 1
+
+
+def test_a_long_query_is_read_in_windows_and_nothing_of_it_is_lost(
+    make_router: MakeRouter, models: Path
+) -> None:
+    encoder = load(models / "tiny/encoder", max_tokens=32)
+    text = " ".join(f"table {number}" for number in range(40))
+    windows = encoder.windows(text)
+    assert len(windows) > 2
+    assert "".join(windows).replace(" ", "") == text.replace(" ", "")
+    assert not any(encoder.encode(windows).cut)
+    assert encoder.windows("short") == ["short"]
+    recipe = RECIPE.format(path=models / "tiny/encoder") + "\n    max_tokens: 32"
+    recipe = recipe.replace("prefix: 'Query:'", "long: windows")
+    space = make_router(recipe).stages()[0]
+    mean = encoder.encode(windows).vectors.mean(axis=0)
+    found = space.encode([Query("t", text)])[0]  # type: ignore[attr-defined]
+    assert found == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+
+
+def test_a_skill_read_in_sections_has_the_score_of_its_best_one(
+    make_router: MakeRouter, models: Path, tmp_path: Path
+) -> None:
+    bodies = {
+        "a/long": "Intro\n# Tables\nExtract tables\n## Charts\nDraw charts\n```\n# hidden\n```\n",
+        "a/none": "",
+        "b/one": "Clean CSV data",
+    }
+    written = pools.write(tmp_path / "s.pool", {name: ("n", "d", body) for name, body in bodies.items()})
+    folder = models / "tiny/encoder"
+    recipe = RECIPE.format(path=folder) + "\n    unit: section"
+    router = make_router(recipe, written)
+    found = dict(router.route([TASK], 9)[0])
+    query = one_by_one(folder, [f"Query:{TASK.text}"], "last")[0]
+    parts = {skill.id: DocumentText().parts(skill) for skill in written.skills()}
+    assert [len(texts) for texts in parts.values()] == [3, 1, 1]
+    assert parts["a/long"][1] == "n | d | # Tables\nExtract tables"
+    for skill, texts in parts.items():
+        best = (one_by_one(folder, texts, "last") @ query).max()
+        assert found[skill] == pytest.approx(float(best), abs=1e-3)
+    assert router.index_fingerprint != make_router(RECIPE.format(path=folder), written).index_fingerprint
+    projected = make_router(recipe + "\n- project: {generic_words: 3}", written).route([TASK], 9)[0]
+    assert {entry.id for entry in projected} == set(bodies)
+
+
+def test_sections_end_at_headings_and_headings_in_a_row_stay_together() -> None:
+    assert sections("") == [""]
+    assert sections("# A\n## B\ntext\n### C\n") == ["# A\n## B\ntext", "### C\n"]
+    assert sections("~~~\n# code\n~~~\n#hash\n# D\nx") == ["~~~\n# code\n~~~\n#hash", "# D\nx"]
+    assert len(sections("\n".join(f"# {n}\ntext" for n in range(500)))) == 64
+
+
+def test_half_precision_changes_cosines_by_little_and_the_fingerprint(
+    make_router: MakeRouter, models: Path
+) -> None:
+    recipe = RECIPE.format(path=models / "tiny/encoder")
+    half = make_router(recipe.replace("float32", "bfloat16"))
+    plain = make_router(recipe)
+    assert dict(half.route([TASK], 50)[0]) == pytest.approx(dict(plain.route([TASK], 50)[0]), abs=2e-2)
+    assert half.fingerprint != plain.fingerprint
+    assert half.index_fingerprint != plain.index_fingerprint

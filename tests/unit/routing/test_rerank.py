@@ -18,14 +18,14 @@ from workbench.routing.weights import ModelChoice, find_weights
 INSTRUCTION = "Judge whether the skill helps"
 DOCUMENTS = ["Extract tables from PDF", "Draw charts. " * 30, "x", "Clean CSV data and check its schema"]
 RECIPE = (
-    "- bm25:\n- rerank:\n    model: tiny/reranker\n    path: {path}\n    device: cpu\n"
+    "- bm25:\n- rerank:\n    model: tiny/reranker\n    path: {path}\n    device: cpu\n    dtype: float32\n"
     "    instruction: Judge whether the skill helps\n    top: 3"
 )
 TASK = Query("t", "Extract the tables of a PDF, write clean CSV data, draw charts")
 
 
 def load(folder: Path, **options: Any) -> Reranker:
-    choice = ModelChoice(model="tiny/reranker", path=str(folder), device="cpu", **options)
+    choice = ModelChoice(model="tiny/reranker", path=str(folder), device="cpu", dtype="float32", **options)
     return Reranker(find_weights(choice, folder), choice, INSTRUCTION)
 
 

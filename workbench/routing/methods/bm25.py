@@ -97,7 +97,7 @@ class Bm25(Stage):
         ids = self._context.pool.ids()
         rankings = []
         for place, query in enumerate(queries):
-            scores = index.scores(numbers(query.text))
+            scores = index.scores(numbers(query.reading))
             if (allowed := candidate_ids(candidates, place)) is not None:
                 scores = _only(scores, ids, allowed)
             rankings.append(best(scores, ids, k))

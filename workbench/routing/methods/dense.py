@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field as Option
 
 from workbench.core.digest import digest_json
-from workbench.core.types import Ranking
 from workbench.routing import vectors
+from workbench.routing.approximate import SearchChoice
 from workbench.routing.cache import IndexCache, Once
 from workbench.routing.encoder import Encoder, Pooling, placement
 from workbench.routing.router import Query
-from workbench.routing.search import ExactSearch
+from workbench.routing.space import SpaceStage
 from workbench.routing.stage import RouteContext, Stage
 from workbench.routing.text import DocumentText, QueryText
 from workbench.routing.weights import ModelChoice, Weights, find_weights
-from workbench.routing.words import words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REVISION = 1
+IS_SPACE = True
 EXAMPLE = {"model": "example/encoder", "query": {"prefix": "Query:", "chars": 1500}}
 
 
@@ -35,16 +34,22 @@ class Config(ModelChoice):
         pooling: ``last`` (decoders such as Qwen3), ``mean`` or ``cls`` (BERT-like encoders).
         query: what the encoder reads of a task.
         document: what it reads of a skill.
-        batch_tokens: most tokens per batch, padding included; more needs more memory.
+        unit: what a vector stands for: a whole ``skill``; or a ``section`` of one, with name and
+            description before it, and a skill has the score of its best section (SkillRep, section 7.3).
+        search: how the vectors are searched; exactly, unless told otherwise.
+        batch_tokens: most tokens per batch, padding included; more needs more memory. By default 2,048
+            on a CPU and 65,536 on a GPU.
     """
 
     pooling: Pooling = "last"
     query: QueryText = QueryText()
     document: DocumentText = DocumentText()
-    batch_tokens: int = Option(16_384, ge=16)
+    unit: vectors.Unit = "skill"
+    search: SearchChoice = SearchChoice()
+    batch_tokens: int | None = Option(None, ge=16)
 
 
-class Dense(Stage):
+class Dense(SpaceStage):
     """Ranks by cosine; negative scores are kept.
 
     Skills are encoded once per pool, weights and options. Queries are encoded one at a time, so
@@ -52,12 +57,11 @@ class Dense(Stage):
     """
 
     def __init__(self, config: Config, context: RouteContext) -> None:
+        super().__init__(context.pool, IndexCache(context.cache), config.search)
         self._config = config
         self._context = context
-        self._cache = IndexCache(context.cache)
         self._weights = Once(self._find)
         self._encoder = Once(self._load)
-        self._search = Once(self._open)
 
     @property
     def identity(self) -> str:
@@ -68,41 +72,57 @@ class Dense(Stage):
     @property
     def index_fingerprint(self) -> str:
         """Digest of the pool, the weights, and the options that shape a skill's vector."""
-        options = self._config.model_dump(include={"pooling", "document", "max_tokens"})
+        options = self._config.model_dump(include={"pooling", "document", "max_tokens", "unit"})
         return digest_json(["dense", REVISION, options, self.identity, self._context.pool.fingerprint])
 
     def prepare(self) -> None:
         """Load the weights; encode the pool, or open its vectors."""
         self._encoder()
-        self._search()
+        super().prepare()
 
-    def run(self, queries: Sequence[Query], candidates: Sequence[Ranking] | None, k: int) -> list[Ranking]:
-        """Rank by cosine with the query; a query without a word gets nothing."""
-        asked = [place for place, query in enumerate(queries) if words(query.text)]
-        rankings: list[Ranking] = [()] * len(queries)
-        if asked:
-            encoded = self._encode([queries[place].text for place in asked])
-            found = self._nearest(
-                encoded, k, None if candidates is None else [candidates[at] for at in asked]
-            )
-            for place, ranking in zip(asked, found, strict=True):
-                rankings[place] = ranking
-        return rankings
+    def stored(self) -> vectors.Stored:
+        """Encoded once, then opened from the cache."""
+        return vectors.read(self.cache.open(self.index_fingerprint, self._build))
 
-    def _encode(self, texts: Sequence[str]) -> NDArray[Any]:
+    def encode(self, queries: Sequence[Query]) -> NDArray[Any]:
+        """Unit vectors of the queries, each moved toward its hypotheses (SkillRep, section 3.2)."""
+        import numpy as np
+
+        texts = [self._config.query.render(query.text, query.analysis) for query in queries]
+        encoded = self._asked(texts).astype(np.float64)
+        for row, query in zip(encoded, queries, strict=True):
+            if query.hypotheses:
+                mean = self.encode_skills(query.hypotheses).mean(axis=0, dtype=np.float64)
+                row[:] = (1 - query.shift) * row + query.shift * mean
+                row /= np.linalg.norm(row)
+        moved: NDArray[Any] = encoded.astype(np.float32)
+        return moved
+
+    def encode_requests(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Unit vectors of texts rendered as tasks are."""
+        return self._asked([self._config.query.render(text) for text in texts])
+
+    def encode_skills(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Unit vectors of texts taken for whole skills."""
+        return self._one_by_one([self._config.document.prefix + text for text in texts])
+
+    def _asked(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Unit vectors of rendered queries: of their start, or the mean over their windows."""
+        import numpy as np
+
+        query, encoder = self._config.query, self._encoder()
+        if query.long == "cut":
+            return self._one_by_one(texts, query.tokens)
+        parts = [encoder.windows(text, query.tokens) for text in texts]
+        means = np.stack([self._one_by_one(windows, query.tokens).mean(axis=0) for windows in parts])
+        unit: NDArray[Any] = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+        return unit
+
+    def _one_by_one(self, texts: Sequence[str], max_tokens: int | None = None) -> NDArray[Any]:
         import numpy as np
 
         encoder = self._encoder()
-        return np.concatenate([encoder.encode([self._config.query.render(text)]).vectors for text in texts])
-
-    def _nearest(self, encoded: NDArray[Any], k: int, candidates: Sequence[Ranking] | None) -> list[Ranking]:
-        if candidates is None:
-            return self._search().search(encoded, k)
-        ids = self._context.pool.ids()
-        places = [[bisect_left(ids, entry.id) for entry in ranking] for ranking in candidates]
-        return [
-            self._search().search_among(query, k, among) for query, among in zip(encoded, places, strict=True)
-        ]
+        return np.concatenate([encoder.encode([text], max_tokens).vectors for text in texts])
 
     def _find(self) -> Weights:
         return find_weights(self._config, self._context.cache)
@@ -110,13 +130,11 @@ class Dense(Stage):
     def _load(self) -> Encoder:
         return Encoder(self._weights(), self._config, self._config.pooling, self._config.batch_tokens)
 
-    def _open(self) -> ExactSearch:
-        folder = self._cache.open(self.index_fingerprint, self._build)
-        return ExactSearch(vectors.read(folder), self._context.pool.ids())
-
     def _build(self, folder: Path, pieces: Path) -> None:
-        context = self._context
-        vectors.build(folder, pieces, context.pool, self._encoder(), self._config.document, context.progress)
+        config, context = self._config, self._context
+        vectors.build(
+            folder, pieces, context.pool, self._encoder(), config.document, context.progress, config.unit
+        )
 
 
 def build(config: Config, context: RouteContext) -> Stage:

@@ -82,6 +82,10 @@ class Fuse(Stage):
         for channel in self._channels:
             channel.prepare()
 
+    def notes(self) -> tuple[str, ...]:
+        """What the channels' stages have to say."""
+        return tuple(note for channel in self._channels for note in channel.notes())
+
     def depth(self, k: int) -> int:
         """At least the depth to which each channel is read."""
         return max(k, self._config.depth)

@@ -12,6 +12,7 @@ from workbench.routing.router import Query
 from workbench.routing.stage import RouteContext, Stage, candidate_ids
 
 REVISION = 1
+IS_CONTROL = True
 
 
 class Config(Content):

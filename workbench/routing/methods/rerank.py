@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, Self
 
 from pydantic import Field as Option
+from pydantic import model_validator
 
 from workbench.core.types import Ranking, ranked
 from workbench.routing.cache import Once
 from workbench.routing.encoder import placement
 from workbench.routing.ranking import below
-from workbench.routing.reranker import Reranker
+from workbench.routing.reranker import Classifier, CrossEncoder, Reranker
 from workbench.routing.router import Query
 from workbench.routing.stage import RouteContext, Stage
 from workbench.routing.text import DocumentText, QueryText
@@ -25,23 +27,32 @@ class Config(ModelChoice):
     """Options of the stage, besides those of the model.
 
     Attributes:
+        kind: ``yes_no`` is a causal language model of Qwen3-Reranker's kind; ``classifier`` has a
+            head for sequences (BERT-like cross-encoders).
         top: number of candidates read; the rest keep their order below them.
-        instruction: what the model is told to judge.
+        instruction: what a ``yes_no`` model is told to judge.
         query: what it reads of a task.
         document: what it reads of a skill.
         batch: candidates per forward pass.
     """
 
     top: int = Option(20, ge=1)
-    instruction: str
+    kind: Literal["yes_no", "classifier"] = "yes_no"
+    instruction: str = ""
     query: QueryText = QueryText()
     document: DocumentText = DocumentText(description_chars=500, body_chars=2000)
     batch: int = Option(20, ge=1)
     max_tokens: int = Option(4096, ge=16)
 
+    @model_validator(mode="after")
+    def _told_what_to_judge(self) -> Self:
+        if (self.kind == "yes_no") != bool(self.instruction):
+            raise ValueError("`instruction` is for kind yes_no, which needs one")
+        return self
+
 
 class Rerank(Stage):
-    """Orders the first `top` candidates anew, by logit(yes) - logit(no).
+    """Orders the first `top` candidates anew, by the cross-encoder's score.
 
     `top` does not depend on how many results are asked for, so that neither do the results.
     """
@@ -80,14 +91,18 @@ class Rerank(Stage):
             return ()
         document = self._config.document
         texts = [document.render(self._context.pool.get(entry.id)) for entry in first]
-        scores = self._reranker().score(self._config.query.render(query.text), texts, self._config.batch)
+        reranker, asked = self._reranker(), self._config.query
+        task = reranker.cut(asked.render(query.text), asked.tokens)
+        scores = reranker.score(task, texts, self._config.batch)
         head = ranked((entry.id, score) for entry, score in zip(first, scores, strict=True))
         return head + below(rest, floor=head[-1].score - 1.0)
 
     def _find(self) -> Weights:
         return find_weights(self._config, self._context.cache)
 
-    def _load(self) -> Reranker:
+    def _load(self) -> CrossEncoder:
+        if self._config.kind == "classifier":
+            return Classifier(self._weights(), self._config)
         return Reranker(self._weights(), self._config, self._config.instruction)
 
 

@@ -1,0 +1,192 @@
+"""`workbench route --speed` and `--diagnose`: one router looked at closely."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from workbench.core.errors import UsageError
+from workbench.core.terminal import console, safe
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from workbench.cli._route_request import Request
+    from workbench.core.workspace import Workspace
+    from workbench.metrics.scoring import Relevance
+    from workbench.routing.load import RecipeRouter
+    from workbench.routing.recipe import Recipe
+    from workbench.routing.router import Query
+    from workbench.routing.speed import Speed
+    from workbench.skills.pool import Pool
+
+SCHEMA_VERSION = 1
+_METRIC = "MRR@10"
+
+
+def print_study(kind: Literal["speed", "diagnosis"], **options: Any) -> None:
+    """Open the pool, study every router asked for, and print a table or one JSON object."""
+    from workbench.cli._route_request import Request
+    from workbench.core.workspace import find_workspace
+    from workbench.skills.opening import open_pool
+
+    for name in ("routers", "pool", "queries", "qrels"):
+        if options[name] is None:
+            option = {"routers": "router"}.get(name, name)
+            raise UsageError(f"--{option} is needed here; see: workbench route --help")
+    request = Request(**options)
+    workspace = find_workspace()
+    request.check_recipes(workspace)
+    queries, tasks = request.tasks()
+    study = _speed if kind == "speed" else _diagnosis
+    with open_pool(request.pool, workspace) as pool:
+        found = {name: study(name, pool, workspace, request, queries, tasks) for name in request.names}
+    if request.as_json:
+        plain = {name: report for name, (report, _) in found.items()}
+        click.echo(json.dumps({"schema_version": SCHEMA_VERSION, kind: plain}, indent=2))
+        return
+    for name, (_, show) in found.items():
+        console().print(f"\n{safe(name)}", markup=False, style="bold")
+        show()
+
+
+Study = tuple[dict[str, Any], Callable[[], None]]
+"""What was found, for JSON; and how it is shown."""
+
+
+def _make(pool: Pool, request: Request, recipe: Recipe) -> Callable[[Workspace], RecipeRouter]:
+    from workbench.models.completion import Completer
+    from workbench.routing.load import RecipeRouter
+    from workbench.routing.stage import RouteContext
+
+    def make(workspace: Workspace) -> RecipeRouter:
+        complete = Completer(workspace.cache, request.llm, request.llm_base_url)
+        context = RouteContext(pool, workspace.cache, request.seed, complete=complete)
+        return RecipeRouter(recipe, context)
+
+    return make
+
+
+def _speed(
+    name: str,
+    pool: Pool,
+    workspace: Workspace,
+    request: Request,
+    queries: list[Query],
+    tasks: Mapping[str, Relevance],
+) -> Study:
+    from workbench.routing.recipe import load_recipe
+    from workbench.routing.speed import measure_speed
+
+    recipe = load_recipe(workspace.find("routers", name))
+    found = measure_speed(_make(pool, request, recipe), workspace, queries, request.k)
+    return asdict(found), lambda: _show_speed(found, len(pool), len(queries))
+
+
+def _show_speed(speed: Speed, skills: int, queries: int) -> None:
+    table = _table("stage, one query at a time", "median ms", "p95 ms")
+    for stage in speed.stages:
+        table.add_row(safe(stage.method), f"{stage.median:.2f}", f"{stage.p95:.2f}")
+    console().print(table)
+    size = f"{skills:,} skills, index {speed.index_bytes / 1e6:.1f} MB"
+    rates = f"{speed.single_per_second:.1f} queries/s one at a time, {speed.batched_per_second:.1f}"
+    for line in (
+        f"cold: ready after {speed.build_seconds:.2f} s, {size}",
+        f"warm: ready after {speed.open_seconds:.2f} s, first query {speed.first_milliseconds:.1f} ms",
+        f"{rates} in one batch of {queries}",
+    ):
+        console().print(line, markup=False)
+
+
+def _diagnosis(
+    name: str,
+    pool: Pool,
+    workspace: Workspace,
+    request: Request,
+    queries: list[Query],
+    tasks: Mapping[str, Relevance],
+) -> Study:
+    from workbench.routing.ablation import anatomy, variants
+    from workbench.routing.diagnose import MEASURES, Diagnosis, correlations
+    from workbench.routing.recipe import load_recipe
+
+    parts = anatomy(load_recipe(workspace.find("routers", name)))
+    recipes = variants(parts)
+    routers = {label: _make(pool, request, recipe)(workspace) for label, recipe in recipes.items()}
+    gaps = Diagnosis(routers["encoder"], pool, queries).measure(tasks)
+    values = {label: _values(router, queries, tasks, pool) for label, router in routers.items()}
+    known = [gap for gap in gaps if gap.query in values["encoder"]]
+    means = {label: sum(v.values()) / len(v) if v else math.nan for label, v in values.items()}
+    report = {
+        "queries": len(known),
+        "measures": {gap.query: {m: _plain(gap.values[m]) for m in MEASURES} for gap in known},
+        "means": {m: _plain(_mean([gap.values[m] for gap in known])) for m in MEASURES},
+        _METRIC: {label: _plain(mean) for label, mean in means.items()},
+        "gain_alone": {m: means[f"{m} alone"] - means["encoder"] for m in parts.modules},
+        "gain_last": {m: means["whole"] - means[f"{m} last"] for m in parts.modules},
+        "partial_correlations": {
+            m: {
+                key: _plain(value)
+                for key, value in correlations(known, values["encoder"], values[f"{m} alone"]).items()
+            }
+            for m in parts.modules
+        },
+    }
+    return report, lambda: _show_diagnosis(report)
+
+
+def _values(
+    router: RecipeRouter, queries: list[Query], tasks: Mapping[str, Relevance], pool: Pool
+) -> dict[str, float]:
+    """Query -> the reciprocal rank of its first gold skill among ten, for the queries that count."""
+    from workbench.metrics.scoring import score_run
+
+    rankings = dict(zip([q.id for q in queries], router.route(queries, 10), strict=True))
+    ids = {task: [entry.id for entry in ranking] for task, ranking in rankings.items()}
+    scores = score_run(ids, {q.id: tasks[q.id] for q in queries}, frozenset(pool.ids()))
+    return {score.query: score.values[_METRIC] for score in scores.queries}
+
+
+def _show_diagnosis(report: Mapping[str, Any]) -> None:
+    names = list(report["means"])
+    shown = ("lexical", "semantic", "soft", "B_D gap", "B_Q gap", "dilution")
+    table = _table(f"{report['queries']} queries", *shown)
+    table.add_row("mean", *(_number(report["means"][name], "{:.3f}") for name in names))
+    for module, row in report["partial_correlations"].items():
+        table.add_row(safe(f"rho of {module}"), *(_number(row[name], "{:+.2f}") for name in names))
+    console().print(table)
+    gains = _table(f"{_METRIC} x 100", "alone", "last")
+    gains.add_row("encoder", _number(report[_METRIC]["encoder"], "{:.1f}", 100), "")
+    for module, gain in report["gain_alone"].items():
+        last = report["gain_last"][module]
+        gains.add_row(safe(module), _number(gain, "{:+.1f}", 100), _number(last, "{:+.1f}", 100))
+    gains.add_row("whole", "", _number(report[_METRIC]["whole"], "{:.1f}", 100))
+    console().print(gains)
+
+
+def _table(first: str, *others: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(first)
+    for title in others:
+        table.add_column(title, justify="right", no_wrap=True)
+    return table
+
+
+def _number(value: float | None, form: str, times: float = 1) -> str:
+    return "-" if value is None else form.format(times * value)
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _mean(values: list[float]) -> float:
+    defined = [value for value in values if not math.isnan(value)]
+    return sum(defined) / len(defined) if defined else math.nan
