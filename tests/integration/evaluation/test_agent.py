@@ -44,13 +44,14 @@ def server() -> Iterator[OpenAIServer]:
         yield server
 
 
-def evaluate(local: Bench, url: str, *more: str) -> None:
+def evaluate(local: Bench, url: str, *more: str, exits: int = 0) -> None:
     local.inspect(
         "eval",
         "workbench/quickstart",
         *("--router", "bm25", "-T", "tasks=waybill-repair"),
         *("--model", "litellm/openai/gpt-4o-mini", "--model-base-url", url, "-M", "api_key=none"),
         *more,
+        exits=exits,
     )
 
 
@@ -114,7 +115,7 @@ def test_a_refused_key_stops_the_run_and_nothing_is_scored_zero(local: Bench) ->
     with OpenAIServer(
         lambda request: refusal(401, "Incorrect API key provided", code="invalid_api_key")
     ) as server:
-        evaluate(local, server.url, "--max-samples", "1")
+        evaluate(local, server.url, "--max-samples", "1", exits=4)
     records = local.records()
     causes = [r.outcome.cause for r in records.values()]
     assert sorted(map(str, causes)) == ["config:auth", "stopped", "stopped"]

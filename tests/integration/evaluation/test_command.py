@@ -95,7 +95,7 @@ def test_epochs_and_limit_are_inspects_own(local: Bench) -> None:
 def test_a_mistake_is_one_message_and_a_non_zero_exit(
     local: Bench, arguments: tuple[str, ...], says: str
 ) -> None:
-    done = local.inspect("eval", *arguments, check=False)
+    done = local.inspect("eval", *arguments, exits=None)
     assert done.returncode != 0
     output = " ".join((done.stdout + done.stderr).split())
     assert says in output
@@ -106,7 +106,7 @@ def test_a_mistake_is_one_message_and_a_non_zero_exit(
 def test_a_broken_recipe_is_named_by_file_and_line(local: Bench) -> None:
     (local.folder / "routers").mkdir()
     (local.folder / "routers" / "mine.yaml").write_text("description: d\nstages:\n  - bm25: {k11: 2}\n")
-    done = local.inspect("eval", "workbench/quickstart", "--router", "mine", check=False)
+    done = local.inspect("eval", "workbench/quickstart", "--router", "mine", exits=None)
     assert done.returncode != 0
     assert "mine.yaml:3:" in done.stdout + done.stderr
     assert "did you mean 'k1'?" in " ".join((done.stdout + done.stderr).split())
@@ -114,7 +114,7 @@ def test_a_broken_recipe_is_named_by_file_and_line(local: Bench) -> None:
 
 def test_a_results_folder_that_cannot_be_written_is_one_message(local: Bench) -> None:
     (local.folder / "results").write_text("in the way")
-    done = local.inspect("eval", "workbench/quickstart", "--router", "bm25", *ONE, check=False)
+    done = local.inspect("eval", "workbench/quickstart", "--router", "bm25", *ONE, exits=None)
     assert done.returncode != 0
     assert "give --log-dir" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
@@ -231,7 +231,7 @@ def test_summary_can_be_had_again_as_text_and_as_data(local: Bench) -> None:
 
 @pytest.mark.slow
 def test_the_bundled_suite_holds_what_it_promises_without_an_engine(local: Bench) -> None:
-    done = local.run("workbench", "check", "quickstart", "--oracle", check=False)
+    done = local.run("workbench", "check", "quickstart", "--oracle", exits=None)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "12 of 12 tasks hold" in done.stdout
 

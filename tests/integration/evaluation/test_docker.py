@@ -49,7 +49,7 @@ def test_one_failing_build_excludes_its_task_and_no_other(docker: Bench, suite_o
     (broken / "environment" / "Dockerfile").write_text(
         "FROM python:3.12-slim\nRUN echo no such luck && exit 3\nCOPY skills /root/.claude/skills\n"
     )
-    docker.inspect("eval", "workbench/own", "--conditions", "gold")
+    docker.inspect("eval", "workbench/own", "--conditions", "gold", exits=4)
     log = docker.logs()[-1]
     outcomes = {str(s.id): s for s in log.samples or []}
     assert outcomes["only@gold"].error is None
@@ -57,8 +57,7 @@ def test_one_failing_build_excludes_its_task_and_no_other(docker: Bench, suite_o
     assert error is not None
     assert "[infra:build]" in error.message
     assert "no such luck" in error.message
-    report = docker.run("workbench", "report", check=False)
-    assert report.returncode == 4
+    report = docker.run("workbench", "report", exits=4)
     assert "infra:build" in report.stdout
 
 
@@ -66,7 +65,7 @@ def test_a_skill_that_the_image_brings_along_stops_the_run(docker: Bench, suite_
     task = suite_of(docker.folder, "echo done > done.txt\n")
     dockerfile = task / "environment" / "Dockerfile"
     dockerfile.write_text(dockerfile.read_text() + "RUN mkdir -p /opt/x && touch /opt/x/SKILL.md\n")
-    done = docker.inspect("eval", "workbench/own", "--conditions", "none,gold", "--max-samples", "1")
+    done = docker.inspect("eval", "workbench/own", "--conditions", "none,gold", "--max-samples", "1", exits=4)
     causes = sorted(str(r.outcome.cause) for r in docker.records().values())
     assert causes == ["invalid_treatment", "stopped"]
     assert "no further trials are started" in done.stderr
@@ -95,6 +94,6 @@ def test_images_can_be_built_ahead_and_are_not_built_again(docker: Bench, suite_
     assert "built" not in again.stderr
     broken = Path(docker.folder / "tasks" / "own" / "only" / "environment" / "Dockerfile")
     broken.write_text("FROM python:3.12-slim\nRUN exit 7\n")
-    done = docker.run("workbench", "build", "own", check=False)
+    done = docker.run("workbench", "build", "own", exits=None)
     assert done.returncode == 2
     assert "0 of 1 images are ready" in done.stdout
