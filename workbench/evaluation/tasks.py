@@ -84,9 +84,8 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace, here: Pat
     arguments = parse(given, workspace, here, pool=pool, k=k)
     run = experiment(name, arguments, workspace)
     if len(arguments.arms) > 1:
-        _notice(
-            f"{len(run.suite.tasks)} x {len(arguments.arms)} samples (tasks x treatments); --limit counts samples"
-        )
+        size = f"{len(run.suite.tasks)} x {len(arguments.arms)} samples"
+        _notice(f"{size} (tasks x treatments); --limit counts samples")
     if run.local:
         _notice(f"{run.engine.reason}. Trials run in Inspect's local sandbox: on this machine, not isolated")
     return Task(
