@@ -161,9 +161,8 @@ def image_plan(suite: Suite, task: BenchmarkTask) -> BuildPlan:
 
 def task_digest(task: BenchmarkTask, image: BuildPlan | None) -> str:
     """sha256 over everything of a task that can decide its outcome, its build context included."""
-    facts = repr(
-        (task.limits, task.network, sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
-    )
+    env = (sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
+    facts = repr((task.limits, task.network, task.allowed_hosts, *env))
     parts: list[str | bytes] = [task.instruction, facts, "" if image is None else image.digest]
     for file in (file for name in ("tests", "solution", "environment/skills") for file in _below(task, name)):
         parts += [file.relative_to(task.folder).as_posix(), file.read_bytes()]

@@ -20,7 +20,8 @@ from workbench.sandboxing.kill import KILL_ALL_SIGNAL
 
 DEFAULT_MB = 10_240
 """MiB of changed files where a task states nothing."""
-INTERVAL = 2.0
+_INTERVAL = 2.0
+"""Seconds between two measurements."""
 _SHARE = 10
 """The engine measures at most this fraction of the time."""
 _KILL = ["/bin/sh", "-c", "kill -KILL -1"]
@@ -31,21 +32,12 @@ class Watchdog:
 
     Args:
         run: the run's token.
-        interval: seconds between two measurements.
         sleep: waits that long.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        run: str,
-        *,
-        interval: float = INTERVAL,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, engine: Engine, run: str, sleep: Callable[[float], None] = time.sleep) -> None:
         self._engine = engine
         self._run = run
-        self._interval = interval
         self._sleep = sleep
         self._watched: dict[str, tuple[Container, int]] = {}
         self._thread: threading.Thread | None = None
@@ -97,7 +89,7 @@ class Watchdog:
             except Exception as error:
                 if status_code(error) is None:
                     raise
-            self._sleep(max(self._interval, _SHARE * (time.monotonic() - began)))
+            self._sleep(max(_INTERVAL, _SHARE * (time.monotonic() - began)))
             with self._lock:
                 if not self._watched:
                     self._thread = None
