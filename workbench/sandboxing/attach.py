@@ -11,6 +11,7 @@ import json
 from collections import deque
 from collections.abc import Awaitable, Callable
 from itertools import chain, repeat
+from typing import Protocol
 
 import anyio
 import anyio.abc
@@ -93,10 +94,27 @@ class Collector:
         )
 
 
+class Sink(Protocol):
+    """Takes the bytes of one stream."""
+
+    def add(self, data: bytes) -> None:
+        """Take the next bytes."""
+
+
+class Duplex(Protocol):
+    """A connection for bytes; `receive` raises anyio's EndOfStream at its end."""
+
+    async def send(self, item: bytes) -> None:
+        """Send all of it."""
+
+    async def receive(self) -> bytes:
+        """The next bytes."""
+
+
 class Splitter:
     """Takes the engine's multiplexed stream apart: frames of 8 bytes of head, then the payload."""
 
-    def __init__(self, out: Collector, err: Collector) -> None:
+    def __init__(self, out: Sink, err: Sink) -> None:
         self._sinks = {0: out, 1: out, 2: err}
         self._head = b""
         self._left = 0
@@ -122,33 +140,37 @@ class Splitter:
 
 
 async def attach(engine: Engine, exec_id: str) -> tuple[anyio.abc.ByteStream, bytes]:
-    """Start an exec; returns its stream, and what already came of it.
+    """Start an exec; returns its stream, and what already came of it. Raises as `begin`."""
+    stream = await engine.connect()
+    try:
+        return stream, await begin(engine, stream, exec_id)
+    except BaseException:
+        await anyio.aclose_forcefully(stream)
+        raise
+
+
+async def begin(engine: Engine, stream: Duplex, exec_id: str) -> bytes:
+    """Start an exec over a connection of its own; what already came of it.
 
     Raises:
         ExecRefusedError: the engine answered with an error.
         EngineGoneError: it did not answer.
     """
-    api_version = engine.api().api_version
     body = b'{"Detach":false,"Tty":false}'
     request = (
-        f"POST /v{api_version}/exec/{exec_id}/start HTTP/1.1\r\nHost: docker\r\n"
+        f"POST /v{engine.api().api_version}/exec/{exec_id}/start HTTP/1.1\r\nHost: docker\r\n"
         "Content-Type: application/json\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    stream = await engine.connect()
     try:
         await stream.send(request.encode() + body)
         head, rest = await _head(stream)
         status = int(head.split(b" ", 2)[1])
-        if status not in (101, 200):
-            raise ExecRefusedError(status, await _message(stream, rest))
-        return stream, rest
     except (anyio.BrokenResourceError, anyio.EndOfStream, ValueError, IndexError) as error:
-        await anyio.aclose_forcefully(stream)
         raise EngineGoneError(f"the engine at {engine.url} broke off the exec: {error!r}") from error
-    except BaseException:
-        await anyio.aclose_forcefully(stream)
-        raise
+    if status not in (101, 200):
+        raise ExecRefusedError(status, await _message(stream, rest))
+    return rest
 
 
 async def pump(
@@ -206,7 +228,7 @@ async def _until_closed(stream: anyio.abc.ByteStream, splitter: Splitter) -> Non
         return
 
 
-async def _head(stream: anyio.abc.ByteStream) -> tuple[bytes, bytes]:
+async def _head(stream: Duplex) -> tuple[bytes, bytes]:
     """The answer's head, and what came after it."""
     data = b""
     while b"\r\n\r\n" not in data:
@@ -217,7 +239,7 @@ async def _head(stream: anyio.abc.ByteStream) -> tuple[bytes, bytes]:
     return head, rest
 
 
-async def _message(stream: anyio.abc.ByteStream, rest: bytes) -> str:
+async def _message(stream: Duplex, rest: bytes) -> str:
     """The text of an error answer."""
     with anyio.move_on_after(1.0):
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -224,6 +225,27 @@ class Engine:
             return await anyio.connect_tcp(*where)
         except OSError as error:
             raise EngineGoneError(f"the engine at {self.url} does not answer: {error}") from error
+
+
+def wire(url: str) -> socket.socket:
+    """A raw connection that belongs to no event loop.
+
+    Raises:
+        EngineGoneError: nobody answers.
+    """
+    where = address(url)
+    try:
+        if not isinstance(where, str):
+            return socket.create_connection(where, timeout=10)
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.connect(where)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+    except OSError as error:
+        raise EngineGoneError(f"the engine at {url} does not answer: {error}") from error
 
 
 def status_code(error: BaseException) -> int | None:

@@ -206,6 +206,7 @@ class Fleet:
             host = host_config(config, limits, network, storage=not self._storage_refused)
             host |= {} if enclosure is None else enclosure.host_config
             made = Container(self.engine, str(api.create_container(**options, host_config=host)["Id"]), user)
+            made.channels = not image["Config"].get("Entrypoint")
             # On the books before anything can be cancelled.
             self.running[made.id] = made
             return made

@@ -122,6 +122,7 @@ async def silence(container: Container, spared: Sequence[str]) -> None:
     Raises:
         TrialError: ``tamper``, something keeps running.
     """
+    container.close_channels()
     if spared:
         command = ["/bin/sh", "-c", KILL_OTHERS, "sh", *spared]
         if (await container.run(command, cwd="/", user="0", timeout=60)).code == 0:

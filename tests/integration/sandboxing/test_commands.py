@@ -39,10 +39,11 @@ async def shell(box: DockerSandbox, script: str, timeout: int | None = 60) -> st
 
 
 async def processes(box: DockerSandbox) -> list[str]:
-    """Command lines of what runs besides process 1, its sleep, and this question."""
+    """Command lines of what runs besides process 1, its sleep, shells that stay, and this question."""
     done = await box.exec(["ps", "-eo", "args="], user="root")
     rows = [row.strip() for row in done.stdout.splitlines()]
-    return [row for row in rows if not row.startswith(("ps -eo", "/bin/sh -c trap", "sleep 2147483647"))]
+    own = ("ps -eo", "/bin/sh -c trap", "sleep 2147483647")
+    return [row for row in rows if row != "/bin/sh" and not row.startswith(own)]
 
 
 async def test_a_missing_working_directory_and_an_unknown_user_are_results(box: DockerSandbox) -> None:
@@ -179,3 +180,17 @@ async def test_F27_a_container_killed_in_the_middle_is_lost(start: Start, root_i
     with pytest.raises(SandboxLostError):
         await box.read_file("/etc/passwd")
     assert not await box.alive()
+
+
+async def test_commands_go_by_a_shell_that_stays_until_something_is_left_behind(box: DockerSandbox) -> None:
+    async def stays() -> bool:
+        await box.exec(["true"])
+        return not box.container._open[box.container.user or "0"].closed
+
+    assert await stays()
+    await box.exec(["sh", "-c", "sleep 4321 > /dev/null 2>&1 &"])
+    assert not await stays()
+    await box.exec(["sh", "-c", "kill -9 $(ps -eo pid,args | awk '/sleep 4321/ {print $1}')"])
+    assert await stays()
+    await box.exec(["sh", "-c", "kill -9 $PPID"])
+    assert (await box.exec(["echo", "lives"])).stdout == "lives\n"
