@@ -41,6 +41,7 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
         data: str | None = None,
         tasks: str | list[str] | None = None,
         seed: int | None = None,
+        verifier: str | None = None,
         **unknown: Any,
     ) -> Task:
         given = {
@@ -52,6 +53,7 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
             "data": data,
             "tasks": tasks,
             "seed": seed,
+            "verifier": verifier,
         }
         with user_errors():
             refuse_unknown(unknown)
