@@ -23,7 +23,6 @@ from pathlib import Path
 
 from workbench.core.errors import UnknownNameError
 
-KINDS = ("pools", "routers", "tasks", "sandboxes")
 _SHAPES = {
     "pools": "{name}.yaml",
     "routers": "{name}.yaml",

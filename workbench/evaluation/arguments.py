@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +12,9 @@ from workbench.core.errors import UnknownNameError, UsageError, suggestion
 from workbench.core.plugins import plugin_names
 from workbench.core.types import CONDITIONS, Arm, ConditionName
 from workbench.core.workspace import Workspace
+
+Verifier = Literal["fresh", "shared"]
+"""``fresh``: a new container with the agent's files. ``shared``: the agent's own, without the agent."""
 
 
 class EvalArguments(BaseModel):
@@ -27,6 +30,7 @@ class EvalArguments(BaseModel):
     data: Path | None = Field(default=None, description="local copy of the suite's tasks")
     tasks: tuple[str, ...] = Field(default=(), description="task ids or patterns; empty is all")
     seed: int = Field(default=0, description="seed of stochastic routers")
+    verifier: Verifier | None = Field(default=None, description="where to verify; else as the suite says")
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -36,7 +40,7 @@ class EvalArguments(BaseModel):
         return (*baselines, *routed)
 
 
-KNOWN = ("router", "router_k", "pool", "conditions", "disclosure", "data", "tasks", "seed")
+KNOWN = ("router", "router_k", "pool", "conditions", "disclosure", "data", "tasks", "seed", "verifier")
 """Task arguments that every suite takes."""
 
 
@@ -83,7 +87,15 @@ def parse(given: Mapping[str, Any], workspace: Workspace, here: Path, *, pool: s
         data=here / Path(data).expanduser() if data else None,
         tasks=_names("tasks", given.get("tasks")),
         seed=_whole("seed", given.get("seed"), 0, 0, 2**63 - 1),
+        verifier=_verifier(given.get("verifier")),
     )
+
+
+def _verifier(value: Any) -> Verifier | None:
+    known: tuple[Verifier, ...] = get_args(Verifier)
+    if value is not None and value not in known:
+        raise UnknownNameError("verifier", str(value), known)
+    return value  # type: ignore[no-any-return]
 
 
 def disclosure_names() -> list[str]:

@@ -41,6 +41,7 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
         data: str | None = None,
         tasks: str | list[str] | None = None,
         seed: int | None = None,
+        verifier: str | None = None,
         **unknown: Any,
     ) -> Task:
         given = {
@@ -52,6 +53,7 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
             "data": data,
             "tasks": tasks,
             "seed": seed,
+            "verifier": verifier,
         }
         with user_errors():
             refuse_unknown(unknown)
@@ -82,7 +84,8 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace, here: Pat
     arguments = parse(given, workspace, here, pool=pool, k=k)
     run = experiment(name, arguments, workspace)
     if len(arguments.arms) > 1:
-        _notice(f"{len(run.suite.tasks)} tasks x {len(arguments.arms)} treatments; --limit counts both")
+        size = f"{len(run.suite.tasks)} x {len(arguments.arms)} samples"
+        _notice(f"{size} (tasks x treatments); --limit counts samples")
     if run.local:
         _notice(f"{run.engine.reason}. Trials run in Inspect's local sandbox: on this machine, not isolated")
     return Task(

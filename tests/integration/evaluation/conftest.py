@@ -12,14 +12,10 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
+from tests.suites import write_suite
 from workbench.core.record import TrialRecord
 
 BIN = Path(sys.executable).parent
-DOCKERFILE = "FROM python:3.12-slim\nWORKDIR /app\nCOPY skills /root/.claude/skills\n"
-TEST = """#!/bin/bash
-if grep -qx done done.txt; then R=1; else R=0; fi
-echo $R > "${LOGS_DIR:-/logs}/verifier/reward.txt"
-"""
 NOWHERE = "unix:///nonexistent/docker.sock"
 
 
@@ -101,30 +97,4 @@ def docker(tmp_path: Path, docker_engine: None) -> Bench:
 @pytest.fixture
 def suite_of() -> Callable[[Path, str], Path]:
     """Writes a one-task suite ``own`` into a workspace; returns its task folder."""
-
-    def make(folder: Path, solve: str) -> Path:
-        task = folder / "tasks" / "own" / "only"
-        files = {
-            "suite.yaml": None,
-            "task.toml": 'version = "1.0"\n[agent]\ntimeout_sec = 60\n[verifier]\ntimeout_sec = 20\n',
-            "instruction.md": "Put the word done into done.txt.",
-            "environment/Dockerfile": DOCKERFILE,
-            "environment/skills/finisher/SKILL.md": "---\nname: finisher\ndescription: d\n---\nb\n",
-            "solution/solve.sh": solve,
-            "tests/test.sh": TEST,
-        }
-        for name, text in files.items():
-            if text is not None:
-                path = task / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-        (task.parent / "suite.yaml").write_text(
-            "description: d\npool: own\nsandbox: local-or-docker\nsubstitute_bases: true\nrouter_k: 1\n"
-        )
-        (folder / "pools").mkdir(exist_ok=True)
-        (folder / "pools" / "own.yaml").write_text(
-            "description: d\nsources:\n  - task_skills: {suite: own, prefix: ''}\n"
-        )
-        return task
-
-    return make
+    return write_suite

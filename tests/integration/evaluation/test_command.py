@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
 
-from tests.integration.evaluation.conftest import Bench
+from tests.integration.evaluation.conftest import BIN, Bench
 
 ONE = ("-T", "tasks=waybill-repair")
 
@@ -89,6 +90,7 @@ def test_epochs_and_limit_are_inspects_own(local: Bench) -> None:
         (("workbench/quickstart", "--disclosure", "ful"), "did you mean 'full'?"),
         (("workbench/quickstart", "--router", "bm25", "-T", "router=random"), "contradict each other"),
         (("workbench/skillsbench", "--router", "bm25"), "type: workbench fetch skillsbench"),
+        (("workbench/quickstart", "--log-dir", "/dev/null/x"), "cannot make /dev/null/x"),
         (("workbench/skillsbench", "-T", "data=/nowhere"), "/nowhere: holds no task folders"),
     ],
 )
@@ -176,22 +178,15 @@ def test_a_changed_pool_is_not_taken_for_one_that_has_run(local: Bench) -> None:
     assert len(fingerprints) == 2
 
 
-def _interrupted(local: Bench, suite_of, how: signal.Signals) -> Path:  # type: ignore[no-untyped-def]
+EPOCHS = 12
+OWN = ("workbench/own", "--conditions", "gold", "--epochs", str(EPOCHS), "--max-samples", "2")
+
+
+def _interrupted(local: Bench, suite_of, how: signal.Signals, command: str) -> Path:  # type: ignore[no-untyped-def]
     """Run a suite whose trials leave a mark each, and stop it once some have ended."""
     marks = local.folder / "marks"
     suite_of(local.folder, f'echo run >> "{marks}"\nsleep 0.3\necho done > done.txt\n')
-    run = local.start(
-        "eval",
-        "workbench/own",
-        "--conditions",
-        "gold",
-        "--epochs",
-        "12",
-        "--max-samples",
-        "2",
-        "--log-buffer",
-        "1",
-    )
+    run = local.start(command, *OWN, "--log-buffer", "1")
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not (marks.exists() and marks.read_text().count("run") >= 5):
         time.sleep(0.05)
@@ -202,29 +197,31 @@ def _interrupted(local: Bench, suite_of, how: signal.Signals) -> Path:  # type: 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("command", ["eval", "eval-set"])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_an_interrupted_run_is_retried_without_running_finished_trials_again(
-    local: Bench, suite_of, how
+def test_an_interrupted_run_goes_on_without_running_finished_trials_again(
+    local: Bench, suite_of, how, command
 ) -> None:  # type: ignore[no-untyped-def]
-    marks = _interrupted(local, suite_of, how)
+    marks = _interrupted(local, suite_of, how, command)
     (log,) = list_eval_logs(str(local.folder / "results"))
-    finished = [s for s in read_eval_log(log).samples or [] if s.scores]
+    finished = {s.uuid for s in read_eval_log(log).samples or [] if s.scores}
     ran = marks.read_text().count("run")
-    assert 0 < len(finished) < 12
-    local.inspect("eval-retry", log.name.removeprefix("file://"))
+    assert 0 < len(finished) < EPOCHS
+    if command == "eval":
+        local.inspect("eval-retry", log.name.removeprefix("file://"))
+    else:
+        local.inspect("eval-set", *OWN, "--log-buffer", "1")
     records = local.records()
-    assert len(records) == 12
+    assert len(records) == EPOCHS
     assert {r.outcome.reward for r in records.values()} == {1.0}
-    assert marks.read_text().count("run") - ran <= 12 - len(finished)
+    assert finished <= {s.uuid for s in local.logs()[-1].samples or []}
+    assert marks.read_text().count("run") - ran <= EPOCHS - len(finished)
     assert len({Path(info.name).parent for info in list_eval_logs(str(local.folder / "results"))}) == 1
 
 
 def test_summary_can_be_had_again_as_text_and_as_data(local: Bench) -> None:
     local.inspect("eval", "workbench/quickstart", "--router", "bm25", *ONE)
-    assert (
-        "waybill" in local.run("workbench", "report").stdout
-        or "bm25" in local.run("workbench", "report").stdout
-    )
+    assert "3 of 3 trials scored" in local.run("workbench", "report").stdout
     data = json.loads(local.run("workbench", "report", "--format", "json").stdout)
     assert data["schema_version"] >= 1
 
@@ -236,41 +233,26 @@ def test_the_bundled_suite_holds_what_it_promises_without_an_engine(local: Bench
     assert "12 of 12 tasks hold" in done.stdout
 
 
-def test_start_up_of_python_is_not_slower(local: Bench) -> None:
-    """The start-up line costs less than 2 ms, measured against an interpreter without it, in turns."""
-    site = "import sys; sys.exit(0)"
-    program = ["python", "-c", site]
-    line = next(Path(p) for p in _site_folders(local) if (Path(p) / "workbench_inspect.pth").exists())
-    text = (line / "workbench_inspect.pth").read_text()
-    costs = json.loads(local.run("python", "-c", _TIMER, text).stdout)
-    assert min(costs) < 0.002, (costs, program)
+def test_start_up_of_python_is_not_slower(tmp_path: Path) -> None:
+    """The fastest of 15 starts with the start-up line, against the fastest without it, taken in turns."""
+    (tmp_path / "without").mkdir()
+    (tmp_path / "with").mkdir()
+    shutil.copy(Path(__file__).parents[3] / "workbench_inspect.pth", tmp_path / "with")
+    fastest = dict.fromkeys(("without", "with"), 1e9)
+    for _ in range(15):
+        for name in fastest:
+            code = "import site, sys; sys.argv = ['pytest']; site.addsitedir(sys.orig_argv[-1])"
+            command = [str(BIN / "python"), "-I", "-S", "-c", code, str(tmp_path / name)]
+            started = time.perf_counter()
+            subprocess.run(command, check=True)
+            fastest[name] = min(fastest[name], time.perf_counter() - started)
+    assert fastest["with"] - fastest["without"] < 0.002, fastest
 
 
-_TIMER = """
-import json, sys, time
-line = sys.argv[1]
-sys.argv = ['pytest']
-costs = []
-for _ in range(50):
-    start = time.perf_counter()
-    exec(line)
-    costs.append(time.perf_counter() - start)
-print(json.dumps(costs))
-"""
-
-
-def _site_folders(local: Bench) -> list[str]:
-    done = local.run("python", "-c", "import json, site; print(json.dumps(site.getsitepackages()))")
-    return list(json.loads(done.stdout))
-
-
-def test_python_processes_other_than_inspect_never_import_the_package(local: Bench) -> None:
-    done = subprocess.run(
-        ["python", "-X", "importtime", "-c", "pass"],
-        cwd=local.folder,
-        env=local.env,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "workbench" not in done.stderr.replace(str(Path(__file__).parents[3]), "")
+def test_only_inspect_imports_the_package_at_start_up(local: Bench, tmp_path: Path) -> None:
+    code = "import sys; sys.exit(int('workbench' in sys.modules))"
+    (tmp_path / "inspect").write_text(code)
+    (tmp_path / "other").write_text(code)
+    local.run("python", "-c", code, exits=0)
+    local.run("python", str(tmp_path / "other"), exits=0)
+    local.run("python", str(tmp_path / "inspect"), exits=1)
