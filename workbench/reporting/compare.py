@@ -114,7 +114,8 @@ def _detectable(
     if found.tasks < 2:
         return None
     trials = round(sum(map(len, [*first, *second])) / (2 * found.tasks))
-    return detectable(paired_components(first, second), found.tasks, trials)
+    least = detectable(paired_components(first, second), found.tasks, trials)
+    return least if least is None or least <= 1 else None
 
 
 def _gap(cell: Cell, none: Cell, gold: Cell, level: float) -> GoldGap | None:

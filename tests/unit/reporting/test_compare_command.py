@@ -1,4 +1,4 @@
-"""`workbench compare`: the planted is found, the unpaired refused with its reason, exit codes can be relied on."""
+"""`workbench compare`: the planted is found, the unpaired refused with the reason, exit codes hold."""
 
 from __future__ import annotations
 
