@@ -1,4 +1,4 @@
-"""Kill a sweep many times at random moments and resume it: what is lost, what runs twice, what is left behind?
+"""Kill a sweep many times at random moments and resume it: what is lost, and what runs twice?
 
     python bench/sweep_kill.py [KILLS] [SEED]
 
@@ -66,6 +66,11 @@ def disturbed(folder: Path, kills: int, rng: random.Random) -> int:
     return hit
 
 
+def say(line: str) -> None:
+    """One line of the result."""
+    sys.stdout.write(f"{line}\n")
+
+
 def main() -> None:
     """Print what happened."""
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 30
@@ -80,9 +85,9 @@ def main() -> None:
         found = outcomes(rough)
         ledger = rough / "results" / "kill" / LEDGER
         ended = sum(1 for _ in read_ledger(ledger))
-        print(f"{hit} of {kills} kills hit a running sweep of {PLANNED} trials")
-        print(f"counted once: {len(found)} of {PLANNED}; same as undisturbed: {found == expected}")
-        print(f"trials that ended, all starts together: {ended}; scored twice: {repeated(ledger)}")
+        say(f"{hit} of {kills} kills hit a running sweep of {PLANNED} trials")
+        say(f"counted once: {len(found)} of {PLANNED}; same as undisturbed: {found == expected}")
+        say(f"trials that ended, all starts together: {ended}; scored twice: {repeated(ledger)}")
 
 
 if __name__ == "__main__":

@@ -85,9 +85,9 @@ def _pairs(
 
     if sum(value is not None for value in (second, arms, models)) != 1:
         raise UsageError("give two runs A B, or one run with --arms X Y or --models X Y")
-    run, complete = _read(first)
+    run, complete = read_run(first)
     if second is not None:
-        other, sound = _read(second)
+        other, sound = read_run(second)
         return pair_runs(run, other, arm), complete and sound
     if arms is not None:
         return pair_arms(run, *arms), complete
@@ -95,7 +95,12 @@ def _pairs(
     return pair_models(run, *models, arm), complete
 
 
-def _read(path: Path) -> tuple[Grouped, bool]:
+def read_run(path: Path) -> tuple[Grouped, bool]:
+    """The cells of a run, and whether enough of their trials are there.
+
+    Raises:
+        UsageError: nothing can be read; says what each file is.
+    """
     from workbench.reporting.cells import group
     from workbench.reporting.facts import collect
     from workbench.reporting.find import find_logs
