@@ -12,6 +12,7 @@ from rich.text import Text
 from workbench.core.terminal import safe
 from workbench.reporting import sections
 from workbench.reporting.drawing import ASCII, UNICODE, Glyphs
+from workbench.reporting.published_view import published
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import Block, Summary
 from workbench.reporting.wording import plural, trials
@@ -48,6 +49,7 @@ def build(summary: Summary, canvas: Canvas) -> RenderableType:
         parts.extend(_block(block, canvas.width, glyphs))
     for title, content in (
         ("Routing alone, each task once", sections.routing(summary, canvas.width)),
+        ("", published(summary, canvas.width)),
         ("", sections.notes(summary, glyphs)),
     ):
         parts.extend(_section(title, content))
