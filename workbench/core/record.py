@@ -103,6 +103,7 @@ class Exposure(_Part):
     """What reached the sandbox and the agent's eyes.
 
     Attributes:
+        nudge: how strongly the agent was told to use skills.
         routed: ids given to this trial (top k, or gold), in order.
         installed: what the container was proven to hold.
         shown: ids in the catalogue text that was sent; `not_shown` were cut by its budget.
@@ -112,6 +113,7 @@ class Exposure(_Part):
     """
 
     disclosure: str
+    nudge: str = "neutral"
     routed: tuple[str, ...] = ()
     installed: tuple[Installed, ...] = ()
     shown: tuple[str, ...] = ()

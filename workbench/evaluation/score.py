@@ -22,6 +22,7 @@ from inspect_ai.util import sandbox, store_as
 from workbench.core.errors import TrialError, policy
 from workbench.core.record import Exposure, Load, Outcome, RouteInfo, Spend, TrialRecord
 from workbench.evaluation import trials
+from workbench.evaluation.answers import judge_answer
 from workbench.evaluation.columns import COLUMNS, column_metrics
 from workbench.evaluation.container import docker_of
 from workbench.evaluation.experiment import Experiment
@@ -82,7 +83,11 @@ async def _verify(experiment: Experiment, state: TaskState) -> Verdict:
     """Let the verifier judge."""
     with as_faults("harness_bug"):
         trial = trials.trial_of(state.uuid)
-        return await judge(experiment, trial.task, trial.layout)
+        if trial.task.question is not None:
+            return await judge_answer(
+                state.output.completion, trial.task.question, experiment.arguments.judge
+            )
+        return await judge(experiment, trial.task, trial.sandbox_layout)
 
 
 def _excluded(error: TrialError) -> Outcome:
@@ -156,7 +161,7 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
     record, arm = store_as(TrialState), arm_of(state)
     task_id = str(state.metadata["task"])
     arguments = experiment.arguments
-    exposure = record.exposure or Exposure(disclosure=arguments.disclosure)
+    exposure = record.exposure or Exposure(disclosure=arguments.showing.way, nudge=arguments.showing.nudge)
     observed = _observed(record, exposure)
     return TrialRecord(
         suite=experiment.suite.name,

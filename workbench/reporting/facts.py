@@ -91,7 +91,8 @@ def _variant(arm: Arm, route: RouteInfo, exposure: Exposure) -> Variant:
     """What decides a treatment: nothing for no skills, how skills are shown for gold."""
     if arm.condition == "none":
         return ()
-    shown = (("disclosure", exposure.disclosure),)
+    nudged = () if exposure.nudge == "neutral" else (("nudge", exposure.nudge),)
+    shown = (("disclosure", exposure.disclosure), *nudged)
     return shown if arm.condition == "gold" else (*route_variant(route), ("k", str(route.k)), *shown)
 
 
