@@ -93,9 +93,7 @@ def main() -> None:
         for name, count in counts.items():
             found[name].append((count / runs, design))
     error = (0.05 * 0.95 / runs) ** 0.5
-    say(
-        f"{len(found['rate: here'])} designs x {runs} runs; error of a design {100 * error:.1f} points"
-    )
+    say(f"{len(found['rate: here'])} designs x {runs} runs; error of a design {100 * error:.1f} points")
     say("(tasks, trials, success, correlation) of the worst design; trials None: one to five, unequal")
     for name, shares in found.items():
         share, design = worst(shares, "alarms" in name)

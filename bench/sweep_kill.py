@@ -51,12 +51,21 @@ def outcomes(folder: Path) -> dict[tuple[str, str, int], tuple[str, float | None
     return found
 
 
+def lines(path: Path) -> int:
+    """Lines of a file that may not be there yet."""
+    return path.read_text().count("\n") if path.is_file() else 0
+
+
 def disturbed(folder: Path, kills: int, rng: random.Random) -> int:
-    """Kill `kills` times, then let it finish; returns how many kills found it running."""
+    """Kill `kills` times while trials run, then let it finish; returns how many kills found it running."""
     hit = 0
+    ledger = folder / "results" / "kill" / LEDGER
     for _ in range(kills):
+        until = lines(ledger) + rng.randint(1, 2 * PLANNED // kills - 2)
         process = start(folder)
-        time.sleep(rng.uniform(2, 14))
+        while process.poll() is None and lines(ledger) < until:
+            time.sleep(0.02)
+        time.sleep(rng.uniform(0, 0.5))
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             hit += 1

@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from workbench.core.terminal import safe
-from workbench.reporting import sections
+from workbench.reporting import associations, sections
 from workbench.reporting.drawing import ASCII, UNICODE, Glyphs
 from workbench.reporting.published_view import published
 from workbench.reporting.report import Canvas
@@ -69,6 +69,8 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> Iterator[RenderableType]
         (sections.success_title(block), sections.success(block, width, glyphs)),
         ("Difference, on tasks scored in both arms", sections.differences(block, width)),
         ("Where trials ended", sections.funnel(block, width, glyphs)),
+        ("What goes with success (associations, not effects)", associations.given(block, width)),
+        ("Tasks that skills harm", associations.harm(block)),
         ("Over repeated trials", sections.passes(block, width)),
         ("Use and spend", sections.spending(block, width)),
         ("Excluded", sections.exclusions(block)),
