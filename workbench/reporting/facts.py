@@ -51,6 +51,7 @@ class Route:
     gold_in_pool: int
     metrics: Mapping[str, float]
     seconds: float | None
+    pool_size: int
 
 
 @dataclass
@@ -138,7 +139,7 @@ def _loaded(exposure: Exposure) -> frozenset[str] | None:
 
 
 def _route(route: RouteInfo) -> Route:
-    return Route(len(route.gold), len(route.gold_in_pool), route.metrics, route.seconds)
+    return Route(len(route.gold), len(route.gold_in_pool), route.metrics, route.seconds, route.pool_size)
 
 
 def _part_changed_tasks(facts: list[Fact]) -> None:
