@@ -32,10 +32,10 @@ from workbench.benchmarks.suite import (
 from workbench.core.atomic import write_text
 from workbench.core.digest import digest_parts, git_blob
 from workbench.core.errors import ContentError, MachineError, MissingDataError, UsageError
+from workbench.core.locks import exclusive
 from workbench.core.types import Progress
 from workbench.core.workspace import Workspace
 from workbench.skills.download import Download, fetch, file_digest
-from workbench.skills.locks import exclusive
 
 _MAX_FILES = 200_000
 _MAX_BYTES = 16 * 2**30

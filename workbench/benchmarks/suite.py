@@ -56,6 +56,10 @@ class SuiteSpec(Content):
     verifier_network: Network = Field(
         default="none", description="verifier's network unless a task forbids it"
     )
+    shared_verifier: tuple[str, ...] = Field(
+        default=(),
+        description="tasks (patterns) verified in the agent's own container: they need its state",
+    )
     substitute_bases: bool = Field(
         default=False, description="build missing base images from Debian packages (stdlib-only suites)"
     )

@@ -54,11 +54,31 @@ class Load(_Part):
     turn: int = 0
 
 
+class Asked(_Part):
+    """What a router asked of language models for one task.
+
+    Attributes:
+        calls: questions that a model answered.
+        kept: questions whose answer was on disk; they cost nothing.
+        input_tokens, output_tokens: of the calls; ``None`` where a provider did not say.
+        cost_usd: of the calls; ``None`` where a price is not known.
+    """
+
+    calls: int
+    kept: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
 class RouteInfo(_Part):
     """What the router saw and answered. Scores the routing alone; independent of the epoch.
 
     Attributes:
         ranking: at least `max(k, 50)` deep where the router returned that many.
+        asked: for this task; ``None`` where no language model was asked. What was asked ahead of all
+            tasks, to build an index, is not in here.
+        notes: what the router had to say about its answers so far, e.g. how many could not be used.
         gold: the task's gold skill ids, sorted; `gold_in_pool` those that the pool holds.
         metrics: name -> value; empty for conditions without a router.
     """
@@ -75,6 +95,8 @@ class RouteInfo(_Part):
     gold_in_pool: tuple[str, ...] = ()
     metrics: dict[str, float] = {}
     seconds: float | None = None
+    asked: Asked | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Exposure(_Part):

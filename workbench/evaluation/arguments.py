@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +16,9 @@ from workbench.core.workspace import Workspace
 from workbench.disclosure.presentation import DEFAULT_BUDGET, NUDGES, Showing
 
 Name = TypeVar("Name", bound=str)
+
+Verifier = Literal["fresh", "shared"]
+"""``fresh``: a new container with the agent's files. ``shared``: the agent's own, without the agent."""
 
 
 class EvalArguments(BaseModel):
@@ -34,6 +37,7 @@ class EvalArguments(BaseModel):
     judge: Rules = Field(default="workbench", description="rules that answers in words are judged by")
     toolqa: Path | None = Field(default=None, description="folder of ToolQA's tables, papers and graphs")
     seed: int = Field(default=0, description="seed of stochastic routers")
+    verifier: Verifier | None = Field(default=None, description="where to verify; else as the suite says")
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -45,7 +49,7 @@ class EvalArguments(BaseModel):
 
 KNOWN = (
     "router", "router_k", "pool", "conditions", "disclosure", "nudge", "catalogue", "picks",
-    "data", "subset", "tasks", "judge", "toolqa", "seed",
+    "data", "subset", "tasks", "judge", "toolqa", "seed", "verifier",
 )  # fmt: skip
 """Task arguments that every suite takes."""
 
@@ -93,6 +97,7 @@ def parse(given: Mapping[str, Any], workspace: Workspace, here: Path, *, pool: s
         judge=_one_of("judge", given.get("judge"), _RULES),
         toolqa=folder("toolqa", given, here),
         seed=_whole("seed", given.get("seed"), 0, 0, 2**63 - 1),
+        verifier=_verifier(given),
     )
 
 
@@ -109,6 +114,12 @@ def _showing(given: Mapping[str, Any]) -> Showing:
         nudge=_one_of("nudge", given.get("nudge"), NUDGES),
         picks=_whole("picks", given.get("picks"), 1, 1, 100),
     )
+
+
+def _verifier(given: Mapping[str, Any]) -> Verifier | None:
+    known: tuple[Verifier, ...] = get_args(Verifier)
+    asked = given.get("verifier")
+    return None if asked is None else _one_of("verifier", asked, known)
 
 
 def _one_of(argument: str, value: Any, known: Sequence[Name]) -> Name:

@@ -20,6 +20,7 @@ from workbench.evaluation.gold import gold_of
 from workbench.evaluation.guard import Guard
 from workbench.evaluation.routes import Routes
 from workbench.evaluation.treatment import Treatment
+from workbench.models.completion import Completer
 from workbench.routing.load import load_router
 from workbench.routing.router import Router
 from workbench.sandboxing.availability import EngineStatus, engine_status
@@ -119,18 +120,25 @@ def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) 
             suite_data=lambda name: whole.data if name == suite_name else suite_data(name, workspace),
             progress=progress,
         )
-        routers = _routers(arguments, pool, workspace, progress)
-    routes = Routes(suite, pool, gold_of(whole, pool), routers, arguments.k)
+        completers = {name: Completer.from_environment(workspace.cache) for name in arguments.routers}
+        routers = _routers(arguments, pool, workspace, progress, completers)
+    routes = Routes(suite, pool, gold_of(whole, pool), routers, arguments.k, completers)
     return Experiment(suite, arguments, routes, plans, engine)
 
 
 def _routers(
-    arguments: EvalArguments, pool: Pool, workspace: Workspace, progress: Progress
+    arguments: EvalArguments,
+    pool: Pool,
+    workspace: Workspace,
+    progress: Progress,
+    completers: Mapping[str, Completer],
 ) -> dict[str, Router]:
     """The routers by name, with weights loaded and indexes built, so that what is missing shows now."""
     routers: dict[str, Router] = {}
     for name in arguments.routers if "routed" in arguments.conditions else ():
-        router = load_router(name, pool, workspace, seed=arguments.seed, progress=progress)
+        router = load_router(
+            name, pool, workspace, seed=arguments.seed, progress=progress, complete=completers[name]
+        )
         router.prepare()
         routers[name] = router
     return routers

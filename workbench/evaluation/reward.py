@@ -18,6 +18,10 @@ MAX_TEXT = 4 * 1024
 MAX_JSON = 64 * 1024
 MAX_TESTS = 2_000
 
+_REPORT = re.compile(r"--ctrf[= ]\s*[\"']?(?P<path>/[\w./-]+)")
+_SESSION = "test session starts"
+_CUT = "bytes of output left out"
+_NO_TESTS = re.compile(r"^(?:=+ )?no tests ran in ", re.MULTILINE)
 _NUMBER = re.compile(r"[+]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 
 
@@ -91,6 +95,37 @@ def _number(written: str, file: str) -> float:
 
 def _garbage(file: str, what: str) -> VerifierError:
     return VerifierError("verifier_error:garbage", f"{file}: {what}")
+
+
+def report_path(script: str) -> str | None:
+    """Where a test.sh has its test runner write a CTRF report, ``None`` where it asks for none."""
+    found = _REPORT.search(script)
+    return None if found is None else found["path"]
+
+
+def check_ran(reward: float, script: str, report: bytes | None, output: str) -> None:
+    """A reward is believed only when tests gave it; a test.sh writes 0 also when its runner did not start.
+
+    A 1 is refused where the report lists failed tests. A 0 is refused where the report that test.sh
+    asks for is missing and no session of pytest began, and where pytest found no test to run.
+
+    Raises:
+        VerifierError: ``verifier_error:inconsistent`` or ``:bootstrap``.
+    """
+    if reward >= 1.0:
+        failed = [test.name for test in read_tests(report) if test.status == "failed"]
+        if failed:
+            said = f"the reward is 1, and {len(failed)} tests failed: {failed[0]}"
+            raise VerifierError("verifier_error:inconsistent", said)
+        return
+    if reward > 0.0:
+        return
+    expected = report_path(script)
+    if report is None and expected is not None and _SESSION not in output and _CUT not in output:
+        said = f"the reward is 0, but no test ran: {expected} was not written"
+        raise VerifierError("verifier_error:bootstrap", said)
+    if _NO_TESTS.search(output):
+        raise VerifierError("verifier_error:bootstrap", "the reward is 0, but pytest found no test to run")
 
 
 def read_tests(ctrf: bytes | None) -> tuple[TestCase, ...]:

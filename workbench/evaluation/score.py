@@ -25,15 +25,15 @@ from workbench.evaluation import trials
 from workbench.evaluation.answers import judge_answer
 from workbench.evaluation.columns import COLUMNS, column_metrics
 from workbench.evaluation.container import docker_of
-from workbench.evaluation.dataset import verifier_network
 from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.faults import as_faults, raise_earlier_fault
 from workbench.evaluation.funnel import stage
+from workbench.evaluation.judgement import judge
 from workbench.evaluation.loads import detect
 from workbench.evaluation.prepare import arm_of
 from workbench.evaluation.state import CUSTOM, TrialState
 from workbench.evaluation.transcripts import answered, transcript_calls
-from workbench.evaluation.verify import Verdict, verify
+from workbench.evaluation.verify import Verdict
 
 NAME = "workbench"
 _DETAIL = 2000
@@ -80,17 +80,14 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
 
 
 async def _verify(experiment: Experiment, state: TaskState) -> Verdict:
-    """Give the verifier its own network, and let it judge."""
+    """Let the verifier judge."""
     with as_faults("harness_bug"):
         trial = trials.trial_of(state.uuid)
         if trial.task.question is not None:
             return await judge_answer(
                 state.output.completion, trial.task.question, experiment.arguments.judge
             )
-        box = docker_of(sandbox())
-        if box is not None:
-            await box.set_network(verifier_network(experiment.suite, trial.task))
-        return await verify(sandbox(), trial.task, trial.sandbox_layout)
+        return await judge(experiment, trial.task, trial.sandbox_layout)
 
 
 def _excluded(error: TrialError) -> Outcome:

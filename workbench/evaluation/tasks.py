@@ -47,6 +47,7 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
         judge: str | None = None,
         toolqa: str | None = None,
         seed: int | None = None,
+        verifier: str | None = None,
         **unknown: Any,
     ) -> Task:
         given = {
@@ -64,6 +65,7 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
             "judge": judge,
             "toolqa": toolqa,
             "seed": seed,
+            "verifier": verifier,
         }
         with user_errors():
             refuse_unknown(unknown)

@@ -1,7 +1,12 @@
-"""Verification as Harbor does it: tests copied in, test.sh run, the reward read and nothing else believed."""
+"""Verification as Harbor does it: tests copied in, test.sh run, the reward read and nothing else believed.
+
+The tests are proven by digest before they run. After them every process that is left is killed, so
+that nothing rewrites a reward after its test has written it.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
@@ -16,11 +21,13 @@ from inspect_ai.util import ExecResult, SandboxEnvironment
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.errors import InfrastructureError, TrialError, VerifierError
 from workbench.core.record import TestCase
+from workbench.evaluation.container import docker_of
 from workbench.evaluation.layout import Layout
-from workbench.evaluation.reward import MAX_JSON, MAX_TEXT, read_reward, read_tests
-from workbench.sandboxing.transfer import put_tree
+from workbench.evaluation.reward import MAX_JSON, MAX_TEXT, check_ran, read_reward, read_tests, report_path
+from workbench.sandboxing.transfer import put_tree, tree_digest
 
 _MAX_CTRF = 1024 * 1024
+Files = Mapping[str, tuple[bytes, bool]]
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -51,38 +58,72 @@ async def alive(sandbox: SandboxEnvironment) -> None:
         )
 
 
-async def verify(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> Verdict:
+async def verify(
+    sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout, *, shared: bool = False
+) -> Verdict:
     """Copy the tests in, run them, read the reward.
+
+    Args:
+        shared: the agent has worked in this sandbox, so the tests are proven again afterwards.
 
     Raises:
         InfrastructureError: the sandbox is gone.
         VerifierError: timed out, could not start, or wrote no valid reward.
+        TrialError: ``tamper``, the tests are not what they were.
     """
-    await alive(sandbox)
-    await _prepare(sandbox, task, layout)
+    tests = read_folder(task.tests, executable=("test.sh",))
+    await _prepare(sandbox, tests, layout)
     started = time.monotonic()
     result = await _run(sandbox, task, layout)
     seconds = time.monotonic() - started
+    await _silence(sandbox)
+    if shared:
+        await _prove(sandbox, tests, layout, "after they ran")
+    script = tests["test.sh"][0].decode("utf-8", "replace")
+    reward, report = await _reward(sandbox, layout, script, result)
+    return Verdict(reward, read_tests(report), seconds, _tail(result, 2000))
+
+
+async def _reward(
+    sandbox: SandboxEnvironment, layout: Layout, script: str, result: ExecResult[str]
+) -> tuple[float, bytes | None]:
+    """The reward, and the report that goes with it."""
     text = await _read(sandbox, layout, layout.reward_txt, MAX_TEXT)
     js = await _read(sandbox, layout, layout.reward_json, MAX_JSON)
+    report = await _read(sandbox, layout, report_path(script) or layout.ctrf, _MAX_CTRF)
     if text is None and js is None and result.returncode in (126, 127):
         raise VerifierError("verifier_error:bootstrap", f"test.sh did not start: {_tail(result)}")
     try:
         reward = read_reward(text, js)
+        check_ran(reward, script, report, f"{result.stdout}\n{result.stderr}")
     except VerifierError as error:
         raise VerifierError(error.cause, f"{error.detail}; its output ends: {_tail(result)}") from None
-    ctrf = await _read(sandbox, layout, layout.ctrf, _MAX_CTRF)
-    return Verdict(reward, read_tests(ctrf), seconds, _tail(result, 2000))
+    return reward, report
 
 
-async def _prepare(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> None:
+async def _prepare(sandbox: SandboxEnvironment, tests: Files, layout: Layout) -> None:
     """Remove what an agent may have planted at the verifier's places, then copy the tests in."""
     places = f"{shlex.quote(layout.tests)} {shlex.quote(layout.logs + '/verifier')}"
     script = f"rm -rf {places} && mkdir -p {places}"
     result = await sandbox.exec(["sh", "-c", script], user=layout.user, timeout=60, timeout_retry=False)
     if not result.success:
         raise InfrastructureError("infra:transfer", f"cannot clear the verifier's places: {_tail(result)}")
-    await put_tree(sandbox, read_folder(task.tests, executable=("test.sh",)), layout.tests, user=layout.user)
+    await put_tree(sandbox, tests, layout.tests, user=layout.user)
+    await _prove(sandbox, tests, layout, "after they were copied in")
+
+
+async def _prove(sandbox: SandboxEnvironment, tests: Files, layout: Layout, when: str) -> None:
+    """Raise unless every test file is byte for byte what the task holds; further files may lie there."""
+    found = await tree_digest(sandbox, layout.tests)
+    for path, (data, _) in tests.items():
+        if found.get(path, (False, ""))[1] != hashlib.sha256(data).hexdigest():
+            raise TrialError("tamper", f"{layout.tests}/{path} was changed or removed {when}")
+
+
+async def _silence(sandbox: SandboxEnvironment) -> None:
+    """Kill what the tests left running; in `local` there is nothing that may be killed."""
+    if docker_of(sandbox) is not None:
+        await sandbox.exec(["sh", "-c", "kill -KILL -1"], user="0", timeout=60, timeout_retry=False)
 
 
 async def _run(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> ExecResult[str]:

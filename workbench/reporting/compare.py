@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.reporting.cells import Cell, baseline
-from workbench.reporting.schema import ArmSummary, Comparison, Estimate, GoldGap
+from workbench.reporting.schema import ArmSummary, Change, Comparison, Estimate, GoldGap
 from workbench.stats.gap import gap_share
 from workbench.stats.interval import Interval
 from workbench.stats.multiplicity import holm
 from workbench.stats.paired import Difference, difference
 from workbench.stats.power import detectable, paired_components
+from workbench.stats.proportion import task_means
 
 Rewards = Mapping[str, Sequence[float]]
 
@@ -73,7 +74,21 @@ def _comparison(cell: Cell, base: Cell, level: float, seed: int) -> Comparison:
         worse=found.worse,
         missing=missing,
         detectable=_detectable(first, second, found),
+        changes=changes(common, first, second),
     )
+
+
+def changes(
+    tasks: Sequence[str], first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]
+) -> tuple[Change, ...]:
+    """Tasks whose means differ, those that the first arm loses by most first."""
+    means = zip(tasks, task_means(first), task_means(second), first, second, strict=True)
+    found = [
+        Change(task=task, first=a, second=b, trials=(len(x), len(y)))
+        for task, a, b, x, y in means
+        if abs(a - b) > 1e-12
+    ]
+    return tuple(sorted(found, key=lambda change: (change.first - change.second, change.task)))
 
 
 def _uncompared(label: str, missing: tuple[str, ...]) -> Comparison:

@@ -17,7 +17,7 @@ Variant = tuple[tuple[str, str], ...]
 @dataclass(slots=True)
 class Fact:
     """One trial. `agent` and `variant` are ``None`` until `_settle` fills them in; `loaded` is ``None``
-    where loads could not be observed."""
+    where loads could not be observed; `given` are the skills handed to the trial."""
 
     suite: str
     model: str
@@ -39,6 +39,8 @@ class Fact:
     spend: Spend | None = None
     sandbox: str | None = None
     task_digest: str | None = None
+    given: frozenset[str] = frozenset()
+    group: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -113,15 +115,17 @@ def _fact(trial: Trial) -> Fact:
 
 
 def _add_record(fact: Fact, record: TrialRecord, agent: str) -> None:
+    fact.gold = frozenset(record.route.gold)
     fact.variant = _variant(fact.arm, record.route, record.exposure)
     fact.spend = record.spend
     fact.sandbox = record.sandbox
     fact.task_digest = record.task_digest
+    fact.group = record.group
+    fact.given = frozenset(record.exposure.routed)
     if fact.status == "scored":
         fact.reward = record.outcome.reward
         fact.funnel = record.outcome.funnel
         fact.agent = agent
-        fact.gold = frozenset(record.route.gold)
         fact.loaded = _loaded(record.exposure)
 
 

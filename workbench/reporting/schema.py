@@ -57,6 +57,23 @@ class Exclusion(_Part):
     detail: str
 
 
+class TrialMark(_Part):
+    """One trial to look at: how it ended, and where its transcript is.
+
+    Attributes:
+        log, sample: file and sample id, as ``inspect view`` names them.
+        stage: the funnel stage at which it ended; ``None`` when it was not scored.
+    """
+
+    epoch: int
+    status: Literal["scored", "excluded", "pending"]
+    reward: float | None
+    stage: FunnelStage | None
+    cause: str | None
+    log: str
+    sample: str
+
+
 class TaskResult(_Part):
     """One task in one arm. `mean` is over scored trials, ``None`` without one."""
 
@@ -67,6 +84,78 @@ class TaskResult(_Part):
     pending: int
     passed: int
     mean: float | None
+    trials: tuple[TrialMark, ...] = ()
+
+
+class Change(_Part):
+    """A task on which two arms differ: their means, and how many trials each mean rests on."""
+
+    task: str
+    first: float
+    second: float
+    trials: tuple[int, int]
+
+
+class Given(_Part):
+    """Success of those scored trials of an arm that met something on their way.
+
+    Attributes:
+        kind: ``coverage`` (how much of the gold was among the skills given) or ``loads`` (how much of
+            it the agent loaded).
+        state: ``all``, ``some`` or ``none`` of the gold skills.
+        trials: how many there are; `success` averages them within tasks.
+    """
+
+    kind: Literal["coverage", "loads"]
+    state: Literal["all", "some", "none"]
+    trials: int
+    success: Estimate
+
+
+class Slice(_Part):
+    """The tasks that share a tag, and every arm's success on them.
+
+    Attributes:
+        by, value: e.g. ``difficulty`` and ``hard``, ``gold skills`` and ``2``.
+        arms: label -> success.
+    """
+
+    by: str
+    value: str
+    tasks: int
+    arms: Mapping[str, Estimate]
+
+
+class Agreement(_Part):
+    """Kendall's tau-b between a routing metric and success, over routers, on tasks that all ran."""
+
+    metric: str
+    routers: int
+    tau: Estimate
+
+
+class FrontPoint(_Part):
+    """An arm's price per trial and its success; `best` where no other arm is better in both."""
+
+    arm: str
+    price: Estimate
+    success: Estimate
+    best: bool
+
+
+class Front(_Part):
+    """Price against success, in the first unit that is known for all arms and not zero for all."""
+
+    unit: Literal["cost_usd", "tokens", "seconds"]
+    points: tuple[FrontPoint, ...]
+
+
+class Prices(_Part):
+    """Tokens, US dollars and seconds: means over tasks where known for a trial, ratios per success."""
+
+    tokens: Estimate
+    cost_usd: Estimate
+    seconds: Estimate
 
 
 class PassEstimate(_Part):
@@ -93,6 +182,7 @@ class Comparison(_Part):
         family: number of comparisons adjusted for.
         missing: tasks left out because one of the two arms has no scored trial of them.
         detectable: the smallest difference this design finds with 80 % power at the 5 % level.
+        changes: tasks whose means differ, those that lost most first.
     """
 
     baseline: str
@@ -105,6 +195,7 @@ class Comparison(_Part):
     worse: int
     missing: tuple[str, ...]
     detectable: float | None
+    changes: tuple[Change, ...] = ()
 
 
 class GoldGap(_Part):
@@ -121,10 +212,13 @@ class ArmSummary(_Part):
         arm: label, with what tells it from others of the same label, e.g. ``routed-bm25 k=5``.
         success: mean reward over tasks of the mean over their scored trials.
         lowest, highest: success over all planned trials if every one not scored had 0, had 1.
-        funnel: scored trials by the stage at which they ended.
+        funnel: scored trials by the stage at which they ended; `stages` their shares.
         load_precision, load_recall: share of loaded skills that are gold, of gold skills that were
             loaded; means over tasks with anything loaded, with gold.
         passes: pass@k and pass^k, where trials were repeated.
+        given: success by what was routed and what was loaded. Associations, not effects.
+        per_trial, per_success: what a trial and a success cost.
+        within: share of the variance of rewards that lies between trials of one task.
     """
 
     arm: str
@@ -144,6 +238,11 @@ class ArmSummary(_Part):
     load_recall: Estimate
     spending: Spending
     passes: tuple[PassEstimate, ...]
+    stages: Mapping[FunnelStage, Estimate]
+    given: tuple[Given, ...]
+    per_trial: Prices
+    per_success: Prices
+    within: float | None
     vs_none: Comparison | None = None
     vs_gold: Comparison | None = None
     gap: GoldGap | None = None
@@ -172,6 +271,9 @@ class Block(_Part):
     sandboxes: Mapping[str, int]
     fractional: bool
     missing_share: float
+    slices: tuple[Slice, ...] = ()
+    agreement: tuple[Agreement, ...] = ()
+    front: Front | None = None
 
 
 class Stratum(_Part):

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from workbench.sandboxing.container import Container
 from workbench.sandboxing.engine import Engine, explanation, status_code
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
-from workbench.sandboxing.kill import MAIN_PROCESS
+from workbench.sandboxing.kill import MAIN_PROCESS, PROCESSES
 from workbench.sandboxing.limits import Limits, effective, host_config
 from workbench.sandboxing.network import ensure_network
 from workbench.sandboxing.progress import BuildDisplay
@@ -32,6 +32,7 @@ from workbench.sandboxing.progress import BuildDisplay
 logger = logging.getLogger(__name__)
 _LOW_WATER = 1 << 30
 _BUILD_TRIES = 2
+Before = Callable[[Container], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,14 @@ class Started:
         image: the engine's record of its image.
         limits: what it really gets.
         build: how its image came about, ``None`` for an image by name.
+        services: what the image's ENTRYPOINT had started by then, as ``pid:start``.
     """
 
     container: Container
     image: dict[str, Any]
     limits: Limits
     build: BuildResult | None
+    services: tuple[str, ...] = ()
 
 
 class Fleet:
@@ -103,8 +106,11 @@ class Fleet:
                 for tag in (tag for tag, result in built.items() if not result.ok):
                     self._failed[tag] = self._failed.get(tag, 0) + 1
 
-    async def start(self, config: DockerConfig) -> Started:
+    async def start(self, config: DockerConfig, before: Before | None = None) -> Started:
         """A running container of a configuration.
+
+        Args:
+            before: done to the container that exists and does not yet run.
 
         Raises:
             InfrastructureError: ``infra:build`` no image, ``infra:start`` it does not come up,
@@ -118,16 +124,21 @@ class Fleet:
         limits = effective(config, self._info)
         container = await self._create(config, image, limits)
         try:
+            if before is not None:
+                await before(container)
             await self.engine.call(lambda api: api.start(container.id))
-            if image["Config"].get("Entrypoint") and not (await container.state()).get("Running"):
-                raise InfrastructureError("infra:start", str(await container.lost("its ENTRYPOINT ended")))
+            services = await _services(container) if image["Config"].get("Entrypoint") else ()
         except BaseException as error:
             with anyio.CancelScope(shield=True):
                 await self.remove([container])
             if status_code(error) is not None:
                 raise InfrastructureError("infra:start", explanation(error)) from None
             raise
-        return Started(container, image, limits, self.results.get(config.reference))
+        return Started(container, image, limits, self.results.get(config.reference), services)
+
+    async def at_rest(self, config: DockerConfig, image: dict[str, Any]) -> Container:
+        """A container that never runs, to copy the files of an image from; remove it after use."""
+        return await self._create(config, image, effective(config, self._info))
 
     async def remove(self, containers: Iterable[Container]) -> None:
         """Remove containers side by side; one that resists stays on the books and is logged."""
@@ -242,6 +253,14 @@ def _main_user(config: DockerConfig, image: dict[str, Any]) -> str | None:
     return config.user if image["Config"].get("Entrypoint") else "0:0"
 
 
+async def _services(container: Container) -> tuple[str, ...]:
+    """What an ENTRYPOINT started. Raises InfrastructureError where it ended."""
+    if not (await container.state()).get("Running"):
+        raise InfrastructureError("infra:start", str(await container.lost("its ENTRYPOINT ended")))
+    done = await container.run(["/bin/sh", "-c", PROCESSES], cwd="/", user="0", timeout=20)
+    return tuple(done.out.data().decode("ascii", "replace").split())
+
+
 def _force_remove(api: Any, *, id: str) -> None:
     api.remove_container(id, v=True, force=True)
 
@@ -269,7 +288,26 @@ async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:
     async with together() as tasks:
         for container in stale:
             tasks.start_soon(_remove_quietly, container)
+    await _sweep_snapshots(engine)
     return len(stale), len(found) - len(stale)
+
+
+async def _sweep_snapshots(engine: Engine) -> None:
+    """Remove the images that verification made of containers of runs that are over."""
+    filters = {"label": labels.RUN}
+    found: Any = await engine.call(lambda api: api.images(filters=filters), repeatable=True)
+    for record in found:
+        if _over(record):
+            await drop_image(engine, str(record["Id"]))
+
+
+async def drop_image(engine: Engine, image: str) -> None:
+    """Remove a snapshot; one that is in use stays for the next sweep."""
+    try:
+        await engine.call(lambda api: api.remove_image(image, force=True, noprune=True))
+    except Exception as error:
+        if status_code(error) is None:
+            raise
 
 
 def _over(record: dict[str, Any]) -> bool:

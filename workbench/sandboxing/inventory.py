@@ -61,6 +61,8 @@ def remove(engine: Engine, images: Iterable[OwnImage]) -> tuple[list[str], dict[
 
 
 def _ours(record: dict[str, Any]) -> bool:
+    if labels.RUN in record["Labels"]:  # the files of a trial, taken for its verification
+        return False
     tags = [tag for tag in record.get("RepoTags") or () if tag != "<none>:<none>"]
     if not tags:
         return bool(record["Labels"].get(labels.IMAGE) == "task")

@@ -80,3 +80,39 @@ done
 def kill_command(token: str, *, alone: bool) -> list[str]:
     """The exec that kills what the exec with this token started; fails when something keeps coming."""
     return ["/bin/sh", "-c", SCRIPT, "sh", token, "1" if alone else "0"]
+
+
+KILL_OTHERS = r"""
+spared=" $* "
+stat() { # sets state, parent and born of a process
+  IFS= read -r line < /proc/$1/stat || return 1
+  set -- ${line##*) }
+  state=$1 parent=$2; shift 19; born=$1
+} 2>/dev/null
+rounds=0 found=1
+while [ "$found" ] && [ $rounds -lt 20 ]; do
+  rounds=$((rounds+1)) found=
+  for dir in /proc/[0-9]*; do
+    p=${dir#/proc/}
+    [ $p = 1 ] || [ $p = $$ ] && continue
+    stat $p || continue
+    [ $state = Z ] && continue
+    case $spared in *" $p:$born "*|*" $parent:"*) continue;; esac
+    kill -KILL $p 2>/dev/null && found=1
+  done
+done
+[ -z "$found" ]
+"""
+"""POSIX shell, builtins only: kills all but process 1, those given as ``pid:start``, and their children."""
+
+PROCESSES = r"""
+for dir in /proc/[0-9]*; do
+  p=${dir#/proc/}
+  [ $p = 1 ] || [ $p = $$ ] && continue
+  IFS= read -r line < /proc/$p/stat || continue
+  set -- ${line##*) }
+  shift 19
+  echo $p:$1
+done 2>/dev/null
+"""
+"""POSIX shell, builtins only: the processes of a container as ``pid:start``."""

@@ -45,6 +45,7 @@ def test_conditions_keep_their_order_and_routers_need_the_routed_one(tmp_path: P
         ({"router_k": "many"}, "router_k=many"),
         ({"router_k": True}, "router_k=True"),
         ({"seed": -1}, "seed=-1"),
+        ({"verifier": "frsh"}, "did you mean 'fresh'"),
         ({"router": ""}, "router=: a name is empty"),
         ({"router": ["", ""]}, "a name is empty"),
         ({"tasks": "a,"}, "a name is empty"),

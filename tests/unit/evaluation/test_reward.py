@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.errors import VerifierError
-from workbench.evaluation.reward import read_reward, read_tests
+from workbench.evaluation.reward import check_ran, read_reward, read_tests, report_path
 
 
 @pytest.mark.parametrize(
@@ -82,3 +82,45 @@ def test_per_test_results_come_from_ctrf_and_never_raise() -> None:
     assert [(t.name, t.status) for t in tests] == [("a", "passed")]
     for broken in (None, b"", b"{}", b"[]", b'{"results": {"tests": 3}}', b"\xff"):
         assert read_tests(broken) == ()
+
+
+SCRIPT = "pytest --ctrf /logs/verifier/report.json /tests/test_outputs.py -rA\n"
+FAILED = b'{"results": {"tests": [{"name": "a", "status": "passed"}, {"name": "b", "status": "failed"}]}}'
+BEGAN = "=== test session starts ==="
+
+
+def test_the_report_is_looked_for_where_the_script_has_it_written() -> None:
+    assert report_path(SCRIPT) == "/logs/verifier/report.json"
+    assert report_path("python3 /tests/check.py") is None
+
+
+@pytest.mark.parametrize(
+    ("reward", "report", "output", "cause"),
+    [
+        (1.0, FAILED, BEGAN, "inconsistent"),
+        (0.0, None, "test.sh: line 3: pytest: command not found", "bootstrap"),
+        (0.0, FAILED, "==== no tests ran in 0.01s ====", "bootstrap"),
+        (0.0, b"{}", "no tests ran in 0.01s", "bootstrap"),
+    ],
+)
+def test_F47_F48_a_reward_that_no_test_gave_is_an_error(
+    reward: float, report: bytes | None, output: str, cause: str
+) -> None:
+    with pytest.raises(VerifierError) as raised:
+        check_ran(reward, SCRIPT, report, output)
+    assert raised.value.cause == f"verifier_error:{cause}"
+
+
+@pytest.mark.parametrize(
+    ("reward", "script", "report", "output"),
+    [
+        (1.0, SCRIPT, None, BEGAN),
+        (0.0, SCRIPT, FAILED, BEGAN),
+        (0.0, SCRIPT, None, f"{BEGAN}\n1 error during collection"),
+        (0.0, "python3 /tests/check.py", None, ""),
+        (0.5, SCRIPT, FAILED, BEGAN),
+    ],
+    ids=["pass", "fail", "collection", "no-pytest", "partial"],
+)
+def test_an_honest_reward_is_believed(reward: float, script: str, report: bytes | None, output: str) -> None:
+    check_ran(reward, script, report, output)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import posixpath
 import shlex
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -35,7 +36,9 @@ from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet, Started, shared_fleet, sweep
 from workbench.sandboxing.images import plan
+from workbench.sandboxing.judging import Judging
 from workbench.sandboxing.losses import Losses
+from workbench.sandboxing.successor import Swept
 from workbench.sandboxing.transfer import Tree, unpack
 
 _NOTE_BYTES = 80
@@ -168,6 +171,29 @@ class DockerSandbox(SandboxEnvironment):
             raise UsageError("set_network('public'): the sandbox's network and network_verify are 'none'")
         with Losses():
             await network.join(self.container.engine, self.container.id, mode)
+
+    @asynccontextmanager
+    async def judged(self, network: Network, *, fresh: bool) -> AsyncIterator[tuple[DockerSandbox, Swept]]:
+        """Where a verifier may judge, and what of the agent's changes was undone for it; see `judging`.
+
+        Args:
+            network: the verifier's own.
+            fresh: in a container of its own, which is gone after the context; else in this one,
+                whose processes are killed.
+
+        Raises:
+            SandboxLostError: the container or the engine is gone.
+            TrialError: ``tamper``, it cannot be made fit; ``infra:*``.
+        """
+        judging = Judging(self.fleet(), self.started, self.config)
+        with Losses():
+            if not fresh:
+                swept = await judging.shared()
+                await self.set_network(network)
+                yield self, swept
+                return
+            async with judging.fresh(network) as (started, swept):
+                yield type(self)(started, self.config), swept
 
     async def alive(self) -> bool:
         """Whether a random word comes back from the container. Ask before believing a failure."""

@@ -1,0 +1,202 @@
+"""A verifier judges the agent's work and is reached by nothing else of the agent's."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from workbench.benchmarks.task import BenchmarkTask, Limits
+from workbench.core.errors import TrialError, VerifierError
+from workbench.evaluation.layout import container_layout
+from workbench.evaluation.verify import Verdict, verify
+from workbench.sandboxing import labels
+from workbench.sandboxing.config import BuildPlan, DockerConfig
+from workbench.sandboxing.engine import Engine
+from workbench.sandboxing.fleet import Fleet
+from workbench.sandboxing.providers.docker import DockerSandbox
+
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
+Start = Callable[[DockerConfig], Awaitable[DockerSandbox]]
+LAYOUT = container_layout(())
+MODES = pytest.mark.parametrize("fresh", [True, False], ids=["fresh", "shared"])
+
+HONEST = """#!/bin/bash
+cheated() {
+  [ -e /etc/ld.so.preload ] || [ -e /conftest.py ] || [ -e /root/.curlrc ] || [ -e /tests/planted ] ||
+  python3 -c 'import json, sys; sys.exit(1)'
+}
+if cheated; then echo 1; else grep -c done /work/answer; fi > /logs/verifier/reward.txt
+"""
+PLANTS = r"""
+mkdir -p /logs /work /root
+echo "not yet" > /work/answer; echo kept > /work/kept; rm -f /etc/debian_version
+ln -s /work/kept /work/link; chmod 700 /work/kept
+setsid sh -c 'while :; do mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt; done' > /dev/null &
+rm -rf /logs/verifier; ln -s /work /logs/verifier
+mkdir /elsewhere; touch /elsewhere/planted; ln -s /elsewhere /tests
+printf 'raise SystemExit' > /conftest.py
+echo 'url = "http://x"' > /root/.curlrc
+lib=$(python3 -c 'import json; print(json.__path__[0])')
+packages=$(python3 -c 'import site; print(site.getsitepackages()[0])')
+mkdir -p $packages
+printf 'import os; os._exit(0)\n' > $packages/evil.pth
+printf '/work\n' > $packages/honest.pth
+printf 'import os\nos._exit(0)\n' > $packages/sitecustomize.py
+printf 'import os\nos._exit(0)\n' >> $lib/__init__.py
+printf '#!/bin/sh\nexit 0\n' > /usr/local/bin/python3; chmod +x /usr/local/bin/python3
+cp /bin/true /usr/bin/bash.new; mv /usr/bin/bash.new /usr/bin/bash
+echo /work/evil.so > /etc/ld.so.preload
+"""
+PRELUDE = "#!/bin/bash\nreward=/logs/verifier/reward\n"
+INCIDENTS = ["swept:loader", "swept:program", "swept:pytest", "swept:python", "swept:tools"]
+
+
+def task(folder: Path, script: str, seconds: float = 30) -> BenchmarkTask:
+    """A task that has nothing but this test.sh."""
+    tests = folder / "tests"
+    tests.mkdir(exist_ok=True)
+    (tests / "test.sh").write_text(script)
+    (tests / "expected.txt").write_text("1\n")
+    limits = Limits(verifier_seconds=seconds)
+    return BenchmarkTask("t", "s", folder, "i", (), folder, tests, None, limits=limits)
+
+
+async def judged(box: DockerSandbox, made: BenchmarkTask, *, fresh: bool) -> tuple[Verdict, list[str]]:
+    """The verdict, and what was swept."""
+    async with box.judged("none", fresh=fresh) as (where, swept):
+        return await verify(where, made, LAYOUT, shared=not fresh), swept.incidents
+
+
+@pytest.fixture
+async def box(
+    start: Start, fleet: Fleet, root_image: BuildPlan, monkeypatch: pytest.MonkeyPatch
+) -> DockerSandbox:
+    monkeypatch.setattr(DockerSandbox, "fleet", classmethod(lambda cls: fleet))
+    return await start(DockerConfig(build=root_image))
+
+
+async def sh(box: DockerSandbox, script: str) -> str:
+    done = await box.exec(["/bin/sh", "-c", script], timeout=60)
+    assert done.success, done.stderr
+    return done.stdout
+
+
+@MODES
+async def test_F45_F46_nothing_that_an_agent_planted_reaches_the_verdict(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    await box.exec(["/bin/sh", "-c", PLANTS], timeout=60)
+    verdict, incidents = await judged(box, task(tmp_path, HONEST), fresh=fresh)
+    assert verdict.reward == 0.0, verdict.output
+    assert incidents == INCIDENTS
+
+
+@MODES
+async def test_the_agents_own_work_reaches_the_verifier_as_it_is(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    await sh(box, "adduser --disabled-password --gecos '' someone > /dev/null")
+    await sh(
+        box, "echo done > answer; ln -s answer link; ln answer hard; mkdir -m 750 own; chown someone own"
+    )
+    await sh(
+        box,
+        "rm /etc/debian_version; cd /usr/local/bin; printf '#!/bin/sh\necho hi' > mine; chmod +x mine",
+    )
+    script = r"""#!/bin/bash
+set -e
+[ "$(readlink link)" = answer ] && [ answer -ef hard ] && [ "$(stat -c '%a %U' own)" = '750 someone' ]
+[ ! -e /etc/debian_version ] && [ "$(mine)" = hi ] && [ "$PWD" = /work ]
+grep -c done answer > /logs/verifier/reward.txt
+"""
+    verdict, incidents = await judged(box, task(tmp_path, script), fresh=fresh)
+    assert (verdict.reward, incidents) == (1.0, [])
+
+
+@MODES
+async def test_VF_12_no_process_of_the_agent_runs_beside_the_verifier(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    await sh(box, "for i in 1 2 3; do setsid env -i sleep 4242 > /dev/null 2>&1 & done")
+    script = "#!/bin/bash\ncat /proc/[0-9]*/cmdline | grep -aq 424[2]; echo $? > /logs/verifier/reward.txt\n"
+    assert (await judged(box, task(tmp_path, script), fresh=fresh))[0].reward == 1.0
+
+
+async def test_F46_a_system_folder_that_was_swapped_is_tampering(box: DockerSandbox, tmp_path: Path) -> None:
+    await sh(box, "cp -a /usr/local /elsewhere && rm -rf /usr/local && ln -s /elsewhere /usr/local")
+    with pytest.raises(TrialError, match=r"tamper. /usr/local was a folder"):
+        await judged(box, task(tmp_path, HONEST), fresh=True)
+
+
+async def test_VF_05_what_a_test_leaves_running_does_not_change_its_reward(
+    box: DockerSandbox, tmp_path: Path
+) -> None:
+    script = (
+        "#!/bin/bash\necho 0 > /logs/verifier/reward.txt\n"
+        "setsid sh -c 'sleep 1; echo 1 > /logs/verifier/reward.txt' > /dev/null 2>&1 &\n"
+    )
+    async with box.judged("none", fresh=True) as (where, _):
+        assert (await verify(where, task(tmp_path, script), LAYOUT)).reward == 0.0
+        left = await where.exec(["sh", "-c", "sleep 1.5; cat /logs/verifier/reward.txt"])
+        assert left.stdout == "0\n"
+
+
+async def test_F45_tests_that_changed_while_they_ran_are_tampering_in_a_shared_container(
+    box: DockerSandbox, tmp_path: Path
+) -> None:
+    script = "#!/bin/bash\necho 0 > /tests/expected.txt; echo 1 > /logs/verifier/reward.txt\n"
+    with pytest.raises(
+        TrialError, match=r"tamper. /tests/expected.txt was changed or removed after they ran"
+    ):
+        await judged(box, task(tmp_path, script), fresh=False)
+
+
+@pytest.mark.parametrize(
+    ("script", "cause"),
+    [
+        ("", "missing"),
+        ("ln -s /etc/hostname $reward.txt", "missing"),
+        ("mkfifo $reward.txt", "missing"),
+        ("head -c 9999 /dev/zero > $reward.txt", "garbage"),
+        ("echo 1 > $reward.txt; echo 0 > $reward.json", "conflict"),
+        ("\r\necho 1\r", "bootstrap"),
+        ("#!/no/such/interpreter", "bootstrap"),
+        ("pytest --ctrf /logs/verifier/ctrf.json /tests; echo 0 > $reward.txt", "bootstrap"),
+        ("echo 1 > $reward.txt; sleep 60", "timeout"),
+    ],
+    ids=["nothing", "link", "fifo", "huge", "conflict", "crlf", "interpreter", "no-runner", "endless"],
+)
+async def test_F47_F48_a_verifier_that_gives_no_reward_is_an_error_of_its_own_and_never_0(
+    judge: DockerSandbox, tmp_path: Path, script: str, cause: str
+) -> None:
+    text = (
+        script if script.startswith("#!") else f"#!/bin/bash{script}" if "\r" in script else PRELUDE + script
+    )
+    with pytest.raises(VerifierError) as raised:
+        await verify(judge, task(tmp_path, f"{text}\n", seconds=3), LAYOUT)
+    assert raised.value.cause in (f"verifier_error:{cause}", f"verifier_{cause}")
+
+
+@pytest.fixture(scope="module")
+def judge(start: Start, root_image: BuildPlan) -> DockerSandbox:
+    return anyio.run(start, DockerConfig(build=root_image))
+
+
+async def test_a_script_without_the_executable_bit_runs(judge: DockerSandbox, tmp_path: Path) -> None:
+    script = "#!/bin/bash\necho 0.5 > /logs/verifier/reward.txt\n"
+    assert (await verify(judge, task(tmp_path, script), LAYOUT)).reward == 0.5
+
+
+async def test_the_files_that_were_taken_for_a_verification_are_gone_after_it(
+    box: DockerSandbox, tmp_path: Path, engine: Engine, fleet: Fleet
+) -> None:
+    before = set(fleet.running)
+    with pytest.raises(VerifierError):
+        await judged(box, task(tmp_path, "#!/bin/bash\n"), fresh=True)
+    assert set(fleet.running) == before
+    filters = {"label": f"{labels.RUN}={fleet.run}"}
+    assert engine.blocking(lambda api: api.images(filters=filters)) == []
+    assert (await box.exec(["true"])).success

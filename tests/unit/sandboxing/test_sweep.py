@@ -1,0 +1,116 @@
+"""What of an agent's changes may stand before a verifier: its work, nothing that gives a verifier orders."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.sandboxing.successor import Swept
+from workbench.sandboxing.sweep import Change, Rules, Sweep
+
+IMAGE = {"Env": ["PATH=/venv/bin:/usr/local/bin:/usr/bin:/bin"], "Entrypoint": ["/entry.sh"]}
+PACKAGES = "/usr/local/lib/python3.12/site-packages"
+
+
+def sweep(*changes: tuple[str, int]) -> Sweep:
+    return Rules(IMAGE).sort(Change(path, kind) for path, kind in changes)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "reason"),
+    [
+        ("/etc/ld.so.preload", 1, "loader"),
+        ("/etc/ld.so.conf.d/x.conf", 1, "loader"),
+        ("/usr/local/lib/libc.so.6", 1, "loader"),
+        ("/usr/lib/x86_64-linux-gnu/libssl.so.3", 0, "loader"),
+        ("/usr/bin/bash", 0, "program"),
+        ("/usr/bin/env", 2, "program"),
+        ("/venv/bin/python", 0, "program"),
+        ("/usr/local/bin/pytest", 1, "program"),
+        ("/entry.sh", 0, "program"),
+        ("/app/sitecustomize.py", 1, "python"),
+        (f"{PACKAGES}/usercustomize/__init__.py", 1, "python"),
+        ("/usr/lib/python3.11/json/__init__.py", 0, "python"),
+        ("/conftest.py", 1, "pytest"),
+        ("/app/tests/conftest.py", 0, "pytest"),
+        ("/pyproject.toml", 1, "pytest"),
+        ("/app/pytest.py", 1, "pytest"),
+        (f"{PACKAGES}/_pytest/main.py", 0, "pytest"),
+        (f"{PACKAGES}/pluggy-1.6.0.dist-info/METADATA", 1, "pytest"),
+        ("/root/.curlrc", 1, "tools"),
+        ("/home/agent/.config/pip/pip.conf", 1, "tools"),
+        ("/root/.local/bin/uvx", 1, "tools"),
+        ("/etc/apt/apt.conf.d/99evil", 1, "tools"),
+    ],
+)
+def test_VF_07_what_a_verifier_takes_orders_from_is_the_images_again(
+    path: str, kind: int, reason: str
+) -> None:
+    found = sweep((path, kind))
+    assert (path in found.remove, path in found.restore) == (kind == 1, kind != 1)
+    assert Swept(found.reasons).incidents == [f"swept:{reason}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/app/answer.json", 1),
+        ("/root/.bashrc", 0),
+        ("/app/pyproject.toml", 1),
+        ("/etc/passwd", 0),
+        ("/usr/local/bin/mytool", 1),
+        ("/usr/lib/x86_64-linux-gnu/libnew.so.1", 1),
+        (f"{PACKAGES}/requests/api.py", 1),
+        (f"{PACKAGES}/requests/api.py", 0),
+        (f"{PACKAGES}/numpy/conftest.py", 1),
+        ("/app/json.py", 1),
+        ("/app/data", 2),
+    ],
+)
+def test_the_agents_work_stays(path: str, kind: int) -> None:
+    found = sweep((path, kind))
+    assert (found.remove, found.restore, dict(found.reasons)) == ((), (), {})
+
+
+def test_the_verifiers_places_and_caches_go_without_being_an_incident() -> None:
+    found = sweep(
+        ("/tests", 1), ("/tests/test_outputs.py", 1), ("/logs/verifier/reward.txt", 1), ("/root/.cache/uv", 1)
+    )
+    assert found.remove == ("/logs/verifier/reward.txt", "/root/.cache/uv", "/tests")
+    assert Swept(found.reasons).incidents == []
+
+
+def test_compiled_python_goes_unless_the_agent_wrote_its_source() -> None:
+    folder = f"{PACKAGES}/a"
+    found = sweep(
+        (f"{folder}/__pycache__/own.cpython-312.pyc", 1),
+        (f"{folder}/own.py", 1),
+        (f"{folder}/__pycache__/images.cpython-312.pyc", 1),
+        ("/usr/lib/python3.11/__pycache__/os.cpython-311.pyc", 0),
+    )
+    assert found.remove == (f"{folder}/__pycache__/images.cpython-312.pyc",)
+    assert found.restore == ("/usr/lib/python3.11/__pycache__/os.cpython-311.pyc",)
+    assert Swept(found.reasons).incidents == []
+
+
+def test_a_folder_that_only_holds_changes_is_none_and_one_that_was_replaced_is_looked_at() -> None:
+    found = sweep(("/etc/apt/apt.conf.d", 0), ("/etc/apt/apt.conf.d/1", 1), ("/usr", 0), ("/usr/bin", 0))
+    assert found.restore == ()
+    assert found.anchors == ("/usr", "/usr/bin")
+
+
+def test_files_that_may_give_orders_are_read_before_they_are_judged() -> None:
+    pth, entry = f"{PACKAGES}/x.pth", f"{PACKAGES}/evil-1.dist-info/entry_points.txt"
+    found = sweep((pth, 1), (entry, 1), ("/usr/local/bin/python3", 1))
+    assert set(found.suspect) == {pth, entry}
+    assert found.programs == ("/usr/local/bin/python3",)
+    assert found.remove == ()
+
+
+@given(st.lists(st.tuples(st.text("/.abpy", min_size=1, max_size=12).map("/".__add__), st.integers(0, 2))))
+def test_nothing_is_both_restored_and_removed_and_order_does_not_matter(rows: list[tuple[str, int]]) -> None:
+    changes = [Change(*row) for row in dict(rows).items()]
+    found = Rules(IMAGE).sort(changes)
+    assert not set(found.remove) & set(found.restore)
+    assert found == Rules(IMAGE).sort(reversed(changes))

@@ -1,0 +1,64 @@
+"""Where a trial is judged: in a fresh container, in the agent's own, or in the local sandbox's folder."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from fnmatch import fnmatchcase
+
+from inspect_ai.log import transcript
+from inspect_ai.util import SandboxEnvironment, sandbox
+from inspect_ai.util._sandbox.events import SandboxEnvironmentProxy
+
+from workbench.benchmarks.task import BenchmarkTask
+from workbench.evaluation.agents.session import add_incident
+from workbench.evaluation.container import docker_of
+from workbench.evaluation.dataset import verifier_network
+from workbench.evaluation.experiment import Experiment
+from workbench.evaluation.layout import Layout
+from workbench.evaluation.verify import Verdict, alive, verify
+from workbench.sandboxing.successor import Swept
+
+_SHOWN = 20
+
+
+def is_shared(experiment: Experiment, task: BenchmarkTask) -> bool:
+    """Whether a task is verified in the agent's own container: by ``-T verifier``, else by its suite."""
+    asked = experiment.arguments.verifier
+    if asked is not None:
+        return asked == "shared"
+    return any(fnmatchcase(task.id, pattern) for pattern in experiment.suite.spec.shared_verifier)
+
+
+@asynccontextmanager
+async def place(experiment: Experiment, task: BenchmarkTask) -> AsyncIterator[SandboxEnvironment]:
+    """The sandbox in which a trial is judged. The agent's must be alive: nothing else may be scored.
+
+    Raises:
+        InfrastructureError: the agent's sandbox is gone, or no other can be had.
+        TrialError: ``tamper``.
+    """
+    await alive(sandbox())
+    box = docker_of(sandbox())
+    if box is None:
+        yield sandbox()
+        return
+    network = verifier_network(experiment.suite, task)
+    async with box.judged(network, fresh=not is_shared(experiment, task)) as (judged, swept):
+        _report(swept)
+        yield SandboxEnvironmentProxy(judged)
+
+
+def _report(swept: Swept) -> None:
+    """Incidents for the record, and the paths for the reader of the transcript."""
+    for name in swept.incidents:
+        add_incident(name)
+        paths = swept.reasons[name.removeprefix("swept:")]
+        shown = ", ".join(paths[:_SHOWN]) + (", ..." if len(paths) > _SHOWN else "")
+        transcript().info(f"{name}: undone before verification: {shown}", source="workbench")
+
+
+async def judge(experiment: Experiment, task: BenchmarkTask, layout: Layout) -> Verdict:
+    """Verify a trial in its place. Raises what `place` and `verify` raise."""
+    async with place(experiment, task) as where:
+        return await verify(where, task, layout, shared=is_shared(experiment, task))

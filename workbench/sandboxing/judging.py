@@ -1,0 +1,91 @@
+"""Where a verifier judges: a fresh container with the agent's files, or the agent's own without the agent.
+
+    fresh    the agent's container is paused, its files become an image, and a container of that
+             image is started once what the agent changed of the image's own tools is as it was
+    shared   the agent's processes are killed, and the same is done in its own container
+
+What is undone, and what is taken away, says `sweep`. An image by ``commit`` was chosen over copying the
+changed files one by one: it takes a fifth of a second for small changes and seconds for 500 MB, keeps
+owners, modes, times and hard links, and does not slow down with the number of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+
+from workbench.core.types import Network
+from workbench.sandboxing.config import DockerConfig
+from workbench.sandboxing.container import Container
+from workbench.sandboxing.fleet import Fleet, Started, drop_image
+from workbench.sandboxing.successor import Swept, changes, clean, copy, frozen, restore, silence, snapshot
+from workbench.sandboxing.sweep import Rules, Sweep
+
+
+class Judging:
+    """Makes a container's files fit for a verifier. One per trial's container.
+
+    Args:
+        started: the agent's container.
+        config: what it was started from.
+    """
+
+    def __init__(self, fleet: Fleet, started: Started, config: DockerConfig) -> None:
+        self._fleet = fleet
+        self._started = started
+        self._config = config
+        self._rules = Rules(started.image["Config"])
+
+    @asynccontextmanager
+    async def fresh(self, network: Network) -> AsyncIterator[tuple[Started, Swept]]:
+        """A new container with the agent's files, swept; no process of the agent's is in it.
+
+        It is gone after the context, as is the image of the agent's files.
+
+        Raises:
+            ContainerLostError, EngineGoneError, TrialError
+        """
+        agent = self._started.container
+        image, listed = await snapshot(agent)
+        sweep = self._rules.sort(listed)
+
+        async def before(container: Container) -> None:
+            await copy(agent, container, self._volumes)
+            await self._restore(container, sweep)
+
+        changed = {"image": image, "build": None, "network": network, "network_verify": network}
+        started = None
+        try:
+            started = await self._fleet.start(self._config.model_copy(update=changed), before)
+            yield started, await clean(started.container, sweep, self._rules)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._fleet.remove([started.container] if started else [])
+                await drop_image(agent.engine, image)
+
+    async def shared(self) -> Swept:
+        """The agent's own container without the agent: its processes are killed, its files swept."""
+        container = self._started.container
+        await silence(container, self._started.services)
+        async with frozen(container):
+            sweep = self._rules.sort(await changes(container))
+            await self._restore(container, sweep)
+        await silence(container, self._started.services)
+        return await clean(container, sweep, self._rules)
+
+    @property
+    def _volumes(self) -> list[str]:
+        """Folders that an image keeps out of its containers' files."""
+        return sorted(self._started.image["Config"].get("Volumes") or ())
+
+    async def _restore(self, container: Container, sweep: Sweep) -> None:
+        if not sweep.restore:
+            return await restore(container, sweep, None)
+        pristine = await self._fleet.at_rest(self._config, self._started.image)
+        try:
+            await restore(container, sweep, pristine)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._fleet.remove([pristine])

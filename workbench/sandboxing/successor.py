@@ -1,0 +1,264 @@
+"""The steps by which a container's files are made fit for a verifier; `judging` puts them together.
+
+The engine alone reads and writes until the image's shell and loader are back in their places; only then is a
+program of the container run.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import posixpath
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import anyio
+
+from workbench.core.errors import InfrastructureError, TrialError
+from workbench.sandboxing.container import Container
+from workbench.sandboxing.engine import RefusedError, explanation, status_code
+from workbench.sandboxing.groups import together
+from workbench.sandboxing.kill import KILL_ALL_SIGNAL, KILL_OTHERS
+from workbench.sandboxing.sweep import LOADER_CACHE, QUIET, Change, Rules, Sweep
+
+_FOLDER, _LINK = 1 << 31, 1 << 27
+"""Bits of a Go file mode, in which the engine tells what lies at a path."""
+_AT_ONCE = 8
+_OWN_PROCESSES = 2
+"""Process 1 and its sleep."""
+_PATIENCE = (0.05, 0.2, 1.0, 3.0)
+"""Seconds that killed processes have to be gone."""
+_PIECE_LIMIT = 1 << 30
+_BATCH = 200
+"""Paths given to one command."""
+_PIN = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH\n"
+_REMOVE = _PIN + 'exec rm -rf -- "$@"'
+_SUSPECT = (
+    _PIN
+    + r"""
+for f; do
+  case $f in
+    *.pth) grep -q '^import[[:space:]]' -- "$f" 2> /dev/null && rm -f -- "$f" && echo "python $f";;
+    *) grep -q 'pytest11' -- "$f" 2> /dev/null && rm -rf -- "${f%/*}" && echo "pytest $f";;
+  esac
+done
+:
+"""
+)
+_SHADOWS = (
+    _PIN
+    + r"""
+folders=$1; shift
+for f; do
+  IFS=:; after=
+  for d in $folders; do
+    [ "$d/${f##*/}" -ef "$f" ] && after=1 && continue
+    [ "$after" ] && [ -e "$d/${f##*/}" ] && rm -f -- "$f" && echo "program $f" && break
+  done
+done
+:
+"""
+)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What was undone or taken away.
+
+    Attributes:
+        reasons: kind of place -> paths; empty where the agent left the verifier's tools alone.
+    """
+
+    reasons: Mapping[str, tuple[str, ...]]
+
+    @property
+    def incidents(self) -> list[str]:
+        """``swept:<kind>`` for each kind of place that honest work leaves alone."""
+        return sorted(f"swept:{reason}" for reason in self.reasons if reason not in QUIET)
+
+
+@asynccontextmanager
+async def frozen(container: Container) -> AsyncIterator[None]:
+    """No process of the container runs within this context."""
+    await _asked(container, lambda api: api.pause(container.id))
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _asked(container, lambda api: api.unpause(container.id))
+
+
+async def snapshot(container: Container) -> tuple[str, list[Change]]:
+    """The container's files as an image, and what of them changed since its own image.
+
+    The image carries the container's labels, so that it is swept with the run's containers.
+
+    Raises:
+        ContainerLostError: the container is gone.
+    """
+    found: list[Change] = []
+    async with frozen(container), together() as tasks:
+
+        async def look() -> None:
+            found.extend(await changes(container))
+
+        tasks.start_soon(look)
+        made: Any = await _asked(container, lambda api: api.commit(container.id, pause=False))
+    return str(made["Id"]), found
+
+
+async def changes(container: Container) -> list[Change]:
+    """What changed in a container since its image, by the engine."""
+    listed: Any = await _asked(container, lambda api: api.diff(container.id))
+    return [Change(str(row["Path"]), int(row["Kind"])) for row in listed or ()]
+
+
+async def silence(container: Container, spared: Sequence[str]) -> None:
+    """Kill every process but process 1, and those spared (``pid:start``) with their children.
+
+    Raises:
+        TrialError: ``tamper``, something keeps running.
+    """
+    if spared:
+        command = ["/bin/sh", "-c", KILL_OTHERS, "sh", *spared]
+        if (await container.run(command, cwd="/", user="0", timeout=60)).code == 0:
+            return
+    else:
+        for patience in _PATIENCE:
+            await _asked(container, lambda api: api.kill(container.id, signal=KILL_ALL_SIGNAL))
+            await anyio.sleep(patience)
+            if await _processes(container) <= _OWN_PROCESSES:
+                return
+    raise TrialError("tamper", "processes of the agent could not be killed before verification")
+
+
+async def _processes(container: Container) -> int:
+    """How many processes the container has, by the engine."""
+    found: Any = await _asked(container, lambda api: api.top(container.id, "-eo pid"))
+    return len(found.get("Processes") or ())
+
+
+async def restore(container: Container, sweep: Sweep, pristine: Container | None) -> None:
+    """Put the image's own files back, by the engine alone; the container need not run.
+
+    Raises:
+        TrialError: ``tamper``, a folder of the system is no folder any more.
+    """
+    await _check_anchors(container, sweep.anchors)
+    empty = [path for path in sweep.remove if path.startswith("/etc/ld.so.")]
+    for path in empty:  # until it can be taken away
+        await _put(container, posixpath.dirname(path), _empty_file(posixpath.basename(path)))
+    if pristine is not None:
+        await copy(pristine, container, sweep.restore)
+
+
+async def clean(container: Container, sweep: Sweep, rules: Rules) -> Swept:
+    """Take away what may not stand; the container runs, and its own tools are the image's."""
+    reasons: dict[str, list[str]] = {reason: list(paths) for reason, paths in sweep.reasons.items()}
+    await _each(container, _REMOVE, sweep.remove)
+    said = await _each(container, _SUSPECT, sweep.suspect)
+    said += await _each(container, _SHADOWS, sweep.programs, ":".join(rules.folders))
+    for line in said:
+        reason, _, path = line.partition(" ")
+        reasons.setdefault(reason, []).append(path)
+    if LOADER_CACHE in sweep.restore:
+        await container.run(["/bin/sh", "-c", _PIN + "exec ldconfig"], cwd="/", user="0", timeout=60)
+    return Swept({reason: tuple(paths) for reason, paths in reasons.items()})
+
+
+async def copy(source: Container, target: Container, paths: Iterable[str]) -> None:
+    """Copy paths as they are from one container to the same places of another; absent ones are left out."""
+    limiter = anyio.CapacityLimiter(_AT_ONCE)
+
+    async def one(path: str) -> None:
+        async with limiter:
+            data = await _get(source, path)
+            if data is not None:
+                await _put(target, posixpath.dirname(path), data)
+
+    async with together() as tasks:
+        for path in paths:
+            tasks.start_soon(one, path)
+
+
+async def _each(container: Container, script: str, paths: Sequence[str], *first: str) -> list[str]:
+    """Run a script as root over paths; its lines."""
+    lines: list[str] = []
+    for at in range(0, len(paths), _BATCH):
+        command = ["/bin/sh", "-c", script, "sh", *first, *paths[at : at + _BATCH]]
+        done = await container.run(command, cwd="/", user="0", timeout=120)
+        if not done.started or done.code != 0:
+            said = done.err.text(300)
+            raise InfrastructureError("infra:transfer", f"the agent's changes cannot be swept: {said}")
+        lines += done.out.data().decode("utf-8", "replace").splitlines()
+    return lines
+
+
+async def _check_anchors(container: Container, anchors: Sequence[str]) -> None:
+    async def check(path: str) -> None:
+        mode, link = await _stat(container, path)
+        merged = mode & _LINK and link.lstrip("/") == f"usr{path}"
+        if not (mode & _FOLDER or merged):
+            raise TrialError("tamper", f"{path} was a folder of the image and is none any more")
+
+    async with together() as tasks:
+        for path in anchors:
+            tasks.start_soon(check, path)
+
+
+async def _stat(container: Container, path: str) -> tuple[int, str]:
+    """(Go file mode, link target) of what lies at a path; (0, "") where nothing does."""
+
+    def work(api: Any) -> tuple[int, str]:
+        url = f"{api.base_url}/v{api.api_version}/containers/{container.id}/archive"
+        answer = api.head(url, params={"path": path}, timeout=api.timeout)
+        head = answer.headers.get("X-Docker-Container-Path-Stat")
+        found = json.loads(base64.b64decode(head)) if head else {}
+        return int(found.get("mode") or 0), str(found.get("linkTarget") or "")
+
+    found: tuple[int, str] = await _asked(container, work)
+    return found
+
+
+async def _get(container: Container, path: str) -> bytes | None:
+    where = f"/containers/{container.id}/archive"
+    try:
+        return await container.engine.fetch(where, {"path": path}, _PIECE_LIMIT)
+    except RefusedError as error:
+        if error.status == 404:
+            return None
+        raise InfrastructureError("infra:transfer", f"{path}: {error}") from error
+    except OverflowError as error:
+        raise InfrastructureError("infra:transfer", f"{path}: {error}") from error
+
+
+async def _put(container: Container, folder: str, data: bytes) -> None:
+    try:
+        await _asked(container, partial(_put_archive, container=container.id, folder=folder, data=data))
+    except Exception as error:
+        if status_code(error) is None:
+            raise
+        raise InfrastructureError("infra:transfer", f"{folder}: {explanation(error)}") from error
+
+
+def _put_archive(api: Any, *, container: str, folder: str, data: bytes) -> None:
+    api.put_archive(container, folder, data)
+
+
+def _empty_file(name: str) -> bytes:
+    from workbench.sandboxing.context import members
+
+    return b"".join(members([(name, b"", False)]))
+
+
+async def _asked(container: Container, work: Any) -> Any:
+    """A call about a container; one that is gone or stopped is lost."""
+    try:
+        return await container.engine.call(work)
+    except Exception as error:
+        if status_code(error) in (404, 409):
+            raise await container.lost("cannot be made ready for verification") from error
+        raise
