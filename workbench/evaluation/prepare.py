@@ -79,7 +79,7 @@ async def _give(experiment: Experiment, state: TaskState, task: BenchmarkTask, r
         _describe(record, task, sandbox())
     ids = experiment.routes.chosen(arm_of(state), route)
     skills = given_skills(await to_thread.run_sync(experiment.shown, ids) if ids else ())
-    trials.begin(state.uuid, trials.Trial(task, None, showing, skills))
+    trials.begin(state.uuid, trials.Trial(task, None, showing, skills, experiment.kit(task)))
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids)
 
 

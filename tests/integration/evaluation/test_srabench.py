@@ -32,7 +32,7 @@ def server() -> Iterator[OpenAIServer]:
 
 def evaluate(local: Bench, server: OpenAIServer, *more: str, exits: int = 0) -> None:
     local.inspect(
-        "eval", "workbench/srabench", *TASK,
+        "eval", "workbench/srabench", *(() if "toolqa" in str(more) else TASK),
         *("--model", "litellm/openai/gpt-4o-mini", "--model-base-url", server.url, "-M", "api_key=none"),
         *more,
         exits=exits,
@@ -109,6 +109,25 @@ def test_gold_among_distractors_is_a_router_like_any_other(local: Bench, server:
     record = local.records()["theoremqa_sample_01@routed-distractors"]
     assert len(record.exposure.routed) == 5
     assert record.outcome.reward == (1.0 if GOLD in record.exposure.routed else 0.0)
+
+
+def test_toolqa_is_answered_with_its_tools_over_a_local_corpus(local: Bench) -> None:
+    steps: list[Step] = [
+        ("LoadDB", {"name": "coffee"}),
+        ("FilterDB", {"conditions": "Date=2019-03-14"}),
+        ("GetValue", {"column": "Close"}),
+    ]
+
+    def play(request: Request) -> Step:
+        results = [m["content"] for m in request.messages if m["role"] == "tool"]
+        return steps[len(results)] if len(results) < len(steps) else f"Finish[{results[-1]}]"
+
+    with OpenAIServer(play) as server:
+        evaluate(local, server, "--conditions", "none", "-T", "subset=toolqa", "-T", "tasks=toolqa_sample_01")
+    record = local.records()["toolqa_sample_01@none"]
+    assert record.outcome.reward == 1.0
+    assert "LoadDB" in server.requests[0].tools
+    assert record.spend.turns == 4
 
 
 def test_programs_among_the_answers_are_never_run_without_an_engine(local: Bench) -> None:
