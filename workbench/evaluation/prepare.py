@@ -27,6 +27,10 @@ from workbench.sandboxing.landing import image, landings
 from workbench.sandboxing.transfer import put_tree
 
 
+NO_SANDBOX = "none"
+"""In the record of a trial that needed none."""
+
+
 def arm_of(state: TaskState) -> Arm:
     """The treatment of a sample, from its metadata."""
     return Arm(state.metadata["condition"], state.metadata["router"] or None)
@@ -75,6 +79,7 @@ async def _prepare(experiment: Experiment, state: TaskState) -> None:
 async def _give(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> None:
     """Have the skills' texts ready; nothing is installed, and a sandbox is for running the answer alone."""
     record, showing = store_as(TrialState), experiment.arguments.showing
+    record.sandbox = NO_SANDBOX
     if task.sandboxed:
         _describe(record, task, sandbox())
     ids = experiment.routes.chosen(arm_of(state), route)

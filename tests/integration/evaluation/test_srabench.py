@@ -47,7 +47,7 @@ def test_without_a_model_the_bundled_sample_shows_what_routing_alone_is_worth(lo
     assert {r.outcome.reward for n, r in records.items() if n.endswith("@gold")} == {1.0}
     assert {r.outcome.reward for n, r in records.items() if n.endswith("@none")} == {0.0}
     assert {r.group["subset"] for r in records.values()} == {"theoremqa"}
-    assert {r.sandbox for r in records.values()} == {""}
+    assert {r.sandbox for r in records.values()} == {"none"}
     assert "Recall@50" in records["theoremqa_sample_01@routed-bm25"].route.metrics
 
 

@@ -32,6 +32,34 @@ _TEXTS = {
     "agenda": ("agenda/agenda_descriptions_merged.jsonl", "event"),
     "scirex": ("scirex/Preprocessed_Scirex.jsonl", "content"),
 }
+_KEYWORD = {"keyword": "What to look for"}
+_GRAPH = "PaperNet or AuthorNet"
+_NODE = "Title or name"
+_TOOLS: dict[str, tuple[str, dict[str, str]]] = {
+    "Calculate": ("Calculate a formula, e.g. 3*(2+5) or mean(1, 2, 4).", {"formula": "The formula"}),
+    "RetrieveAgenda": ("Find entries of the agenda.", _KEYWORD),
+    "RetrieveScirex": ("Find paragraphs of machine learning papers.", _KEYWORD),
+    "LoadDB": (f"Load a table: {', '.join(TABLES)}.", {"name": "The table"}),
+    "FilterDB": (
+        "Keep the loaded table's rows that fulfil conditions such as Date=2019-03-04, High>=100."
+        " Values compare as text.",
+        {"conditions": "Conditions, separated by a comma and a space"},
+    ),
+    "GetValue": ("Values of a column in the rows that are left.", {"column": "The column"}),
+    "SQLInterpreter": (
+        "Run a SELECT over the tables; NAME is there as NAME_data, with text in all columns.",
+        {"sql": "One SQL statement"},
+    ),
+    "LoadGraph": ("Load the citation graphs: dblp.", {"name": "dblp"}),
+    "NeighbourCheck": ("Neighbours of a node.", {"graph": _GRAPH, "node": _NODE}),
+    "NodeCheck": ("What is known of a node.", {"graph": _GRAPH, "node": _NODE}),
+    "EdgeCheck": (
+        "What is known of the edge between two nodes.",
+        {"graph": _GRAPH, "one": _NODE, "other": _NODE},
+    ),
+}
+"""Name -> what the model is told, and the arguments."""
+
 _MEANS: dict[str, Callable[[list[float]], float]] = {
     "mean": statistics.fmean,
     "median": statistics.median,
@@ -51,64 +79,21 @@ def missing(corpus: Path | None) -> str | None:
 def tools(corpus: Path, cache: Path) -> tuple[ToolDef, ...]:
     """The tools, with a state of their own (loaded table, filters)."""
     tables, graphs = Tables(corpus, cache), Graphs(corpus / "dblp")
-    texts = {name: Texts.of(corpus / path, field) for name, (path, field) in _TEXTS.items()}
-    return (
-        _tool(
-            calculate,
-            "Calculate",
-            "Calculate a formula, e.g. 3*(2+5) or mean(1, 2, 4).",
-            formula="The formula",
-        ),
-        _tool(
-            texts["agenda"].find, "RetrieveAgenda", "Find entries of the agenda.", keyword="What to look for"
-        ),
-        _tool(
-            texts["scirex"].find,
-            "RetrieveScirex",
-            "Find paragraphs of machine learning papers.",
-            keyword="What to look for",
-        ),
-        _tool(tables.load, "LoadDB", f"Load a table: {', '.join(TABLES)}.", name="The table"),
-        _tool(
-            tables.filter,
-            "FilterDB",
-            "Keep the loaded table's rows that fulfil conditions such as Date=2019-03-04, High>=100."
-            " Values compare as text.",
-            conditions="Conditions, separated by a comma and a space",
-        ),
-        _tool(
-            tables.values, "GetValue", "Values of a column in the rows that are left.", column="The column"
-        ),
-        _tool(
-            tables.query,
-            "SQLInterpreter",
-            "Run a SELECT over the tables; NAME is there as NAME_data, with text in all columns.",
-            sql="One SQL statement",
-        ),
-        _tool(graphs.load, "LoadGraph", "Load the citation graphs: dblp.", name="dblp"),
-        _tool(
-            graphs.neighbours,
-            "NeighbourCheck",
-            "Neighbours of a node.",
-            graph="PaperNet or AuthorNet",
-            node="Title or name",
-        ),
-        _tool(
-            graphs.node,
-            "NodeCheck",
-            "What is known of a node.",
-            graph="PaperNet or AuthorNet",
-            node="Title or name",
-        ),
-        _tool(
-            graphs.edge,
-            "EdgeCheck",
-            "What is known of the edge between two nodes.",
-            graph="PaperNet or AuthorNet",
-            one="Title or name",
-            other="Title or name",
-        ),
-    )
+    agenda, papers = (Texts.of(corpus / path, field) for path, field in _TEXTS.values())
+    runs: dict[str, Callable[..., str]] = {
+        "Calculate": calculate,
+        "RetrieveAgenda": agenda.find,
+        "RetrieveScirex": papers.find,
+        "LoadDB": tables.load,
+        "FilterDB": tables.filter,
+        "GetValue": tables.values,
+        "SQLInterpreter": tables.query,
+        "LoadGraph": graphs.load,
+        "NeighbourCheck": graphs.neighbours,
+        "NodeCheck": graphs.node,
+        "EdgeCheck": graphs.edge,
+    }
+    return tuple(_tool(run, name, *_TOOLS[name]) for name, run in runs.items())
 
 
 def calculate(formula: str) -> str:
@@ -130,7 +115,7 @@ def calculate(formula: str) -> str:
     return str(int(rounded)) if rounded.is_integer() else str(rounded)
 
 
-def _tool(run: Callable[..., str], name: str, description: str, /, **parameters: str) -> ToolDef:
+def _tool(run: Callable[..., str], name: str, description: str, parameters: dict[str, str]) -> ToolDef:
     """A tool that runs in a thread of its own and whose answer is cut, with a note, where it is long."""
 
     async def execute(**given: str) -> str:
