@@ -26,7 +26,6 @@ from workbench.sandboxing.dockerfile import parse
 from workbench.sandboxing.landing import image, landings
 from workbench.sandboxing.transfer import put_tree
 
-
 NO_SANDBOX = "none"
 """In the record of a trial that needed none."""
 
