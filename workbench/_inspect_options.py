@@ -27,7 +27,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "router_k": ("N", "Skills a router gives to the agent (default: the suite's)."),
     "pool": ("NAME", "Skill pool that routers search: a name, a folder, a .jsonl or a .pool file."),
     "conditions": ("NAME[,NAME...]", "Which of none, gold, routed to run (default: all)."),
-    "disclosure": ("MODE", "How skills are shown to the agent, e.g. progressive or full."),
+    "disclosure": ("MODE", "How skills are shown to the agent, e.g. progressive, selected or full."),
 }
 """Task argument -> (placeholder, help)."""
 
@@ -122,8 +122,8 @@ def _with_task_args(callback: Any) -> Any:
         _refuse_contradictions(ctx, ours, params.get("t") or ())
         given = [*(params.get("t") or ()), *(f"{name}={_quoted(value)}" for name, value in ours.items())]
         params["t"] = tuple(_from_here(argument) for argument in given)
-        if _is_default(ctx, "log_dir") and len(tasks) == len(params.get("tasks") or ()):
-            _choose_log_dir(ctx.info_name == "eval-set", params)
+        if len(tasks) == len(params.get("tasks") or ()):
+            _choose_log_dir(ctx, params)
         result = callback(*args, **params)
         _exit_by_gate(ctx)
         return result
@@ -153,7 +153,7 @@ def _from_here(argument: str) -> str:
 
     name, _, value = argument.partition("=")
     plain = value.strip("\"'")
-    if name == "data" or (name == "pool" and plain.startswith((".", "~", "/"))):
+    if name in {"data", "toolqa"} or (name == "pool" and plain.startswith((".", "~", "/"))):
         return f"{name}={json.dumps(str(Path(plain).expanduser().absolute()))}"
     return argument
 
@@ -196,20 +196,26 @@ def _is_default(ctx: Any, name: str) -> bool:
     return bool(ctx.get_parameter_source(name) == ParameterSource.DEFAULT)
 
 
-def _choose_log_dir(is_set: bool, params: dict[str, Any]) -> None:
+def _choose_log_dir(ctx: Any, params: dict[str, Any]) -> None:
     """A new folder for an eval; for an eval-set one that the same command finds again.
 
     A set's folder may hold logs of a pool or recipe that has changed since: they are not reused.
+    A local folder that was given must be writable.
     """
+    from pathlib import Path
+
     import click
 
     from workbench.core.errors import WorkbenchError
-    from workbench.evaluation.runs import run_folder, set_folder
+    from workbench.evaluation.runs import run_folder, set_folder, writable
 
     names = [task.removeprefix(_PREFIX) for task in params["tasks"]]
     keys = ("tasks", "t", "s", "m", "model", "model_spec", "solver", "sandbox")
     try:
-        if is_set:
+        if not _is_default(ctx, "log_dir"):
+            if "://" not in (given := str(params["log_dir"])):
+                writable(Path(given).expanduser())
+        elif ctx.info_name == "eval-set":
             params["log_dir"] = str(set_folder(names, [str(params.get(key)) for key in keys]))
             params["log_dir_allow_dirty"] = True
         else:

@@ -58,6 +58,11 @@ Network = Literal["none", "public"]
 Progress = Callable[[str, int, int | None], None]
 """Told of long work: what is done, how far it is, and how far it goes (``None``: not known)."""
 
+
+def silent(what: str, done: int, total: int | None) -> None:
+    """A `Progress` that shows nothing."""
+
+
 PASS = 1.0
 """A reward of 1 is a pass; anything less is a failed trial."""
 

@@ -29,7 +29,7 @@ def dataset(experiment: Experiment) -> MemoryDataset:
 
 def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmentSpec | None:
     """The sandbox of every trial of a task; ``None`` for one that cannot be run (its setup says why)."""
-    if task.unsupported is not None:
+    if task.unsupported is not None or not task.sandboxed:
         return None
     if experiment.local:
         return SandboxEnvironmentSpec(LOCAL)
@@ -57,7 +57,7 @@ def _sample(
     return Sample(
         id=sample_id(task.id, arm),
         input=task.instruction,
-        target=f"reward 1 of {task.id}",
+        target=_target(task),
         metadata={
             "suite": task.suite,
             "task": task.id,
@@ -69,3 +69,9 @@ def _sample(
         },
         sandbox=sandbox,
     )
+
+
+def _target(task: BenchmarkTask) -> str:
+    """What Inspect's viewer shows beside a score."""
+    answer = None if task.question is None else task.question.facts.get("answer")
+    return f"reward 1 of {task.id}" if answer is None else str(answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import anyio
@@ -12,10 +13,11 @@ from anyio import to_thread
 
 from workbench.benchmarks.suite import Suite
 from workbench.core.errors import WorkbenchError, as_trial_error
-from workbench.core.record import RankedEntry, RouteInfo
+from workbench.core.record import Asked, RankedEntry, RouteInfo
 from workbench.core.types import Arm
 from workbench.evaluation.gold import Gold
 from workbench.metrics.scoring import Relevance, judge, score
+from workbench.models.completion import Completer, Spending
 from workbench.routing.router import Query, Router
 from workbench.skills.pool import Pool
 
@@ -27,7 +29,10 @@ DEPTH = 50
 class Routes:
     """Answers `route` for every task and router, each pair computed once, off the event loop.
 
-    A router answers one query at a time; samples that wait for it hold no thread.
+    A router answers as many queries at a time as is worth it; samples that wait for it hold no thread.
+
+    Attributes:
+        completers: router -> who answers what it asks of a language model.
     """
 
     suite: Suite
@@ -35,8 +40,10 @@ class Routes:
     gold: Mapping[str, Gold]
     routers: Mapping[str, Router]
     k: int
+    completers: Mapping[str, Completer] = field(default_factory=dict)
     _known: dict[tuple[str, str], RouteInfo] = field(default_factory=dict)
-    _busy: dict[str, anyio.Lock] = field(default_factory=dict)
+    _busy: dict[tuple[str, str], anyio.Lock] = field(default_factory=dict)
+    _limits: dict[str, anyio.CapacityLimiter] = field(default_factory=dict)
 
     async def route(self, arm: Arm, task_id: str) -> RouteInfo:
         """What the arm's router answers for a task; without ranking for arms without a router.
@@ -46,11 +53,12 @@ class Routes:
         """
         if arm.router is None:
             return self.unrouted(task_id)
-        key = (arm.router, task_id)
-        async with self._busy.setdefault(arm.router, anyio.Lock()):
+        key, router = (arm.router, task_id), self.routers[arm.router]
+        limit = self._limits.setdefault(arm.router, anyio.CapacityLimiter(router.parallel))
+        async with self._busy.setdefault(key, anyio.Lock()):
             if key not in self._known:
                 try:
-                    found = await to_thread.run_sync(self._route, self.routers[arm.router], task_id)
+                    found = await to_thread.run_sync(self._route, router, task_id, limiter=limit)
                 except WorkbenchError as error:
                     raise as_trial_error(error, "config:router") from error
                 self._known[key] = found
@@ -82,8 +90,10 @@ class Routes:
     def _route(self, router: Router, task_id: str) -> RouteInfo:
         gold = self.gold[task_id]
         query = Query(id=task_id, text=self.suite.task(task_id).instruction, gold=gold.ids)
+        completer = self.completers.get(router.name)
         started = time.monotonic()
-        (ranking,) = router.route([query], max(self.k, DEPTH))
+        with completer.metered() if completer else nullcontext() as spent:
+            (ranking,) = router.route([query], max(self.k, DEPTH))
         seconds = time.monotonic() - started
         judged = judge([skill.id for skill in ranking], Relevance(gold.ids), self.pool)
         return self.unrouted(task_id).model_copy(
@@ -94,5 +104,20 @@ class Routes:
                 "ranking": tuple(RankedEntry(id=skill.id, score=skill.score) for skill in ranking),
                 "metrics": {name: value for name, value in score(judged).items() if not math.isnan(value)},
                 "seconds": seconds,
+                "asked": _asked(spent),
+                "notes": router.notes(),
             }
         )
+
+
+def _asked(spent: Spending | None) -> Asked | None:
+    if spent is None or not spent.asked + spent.kept:
+        return None
+    known = not spent.uncounted
+    return Asked(
+        calls=spent.asked,
+        kept=spent.kept,
+        input_tokens=spent.input_tokens if known else None,
+        output_tokens=spent.output_tokens if known else None,
+        cost_usd=None if spent.unpriced else spent.cost_usd,
+    )

@@ -13,7 +13,9 @@ import logging
 import os
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -94,26 +96,44 @@ class Completion(BaseModel):
 
 @dataclass
 class Spending:
-    """What was asked so far; `unpriced` are the paid calls whose cost is not known."""
+    """What was asked so far.
+
+    Attributes:
+        asked: answers that a model gave; `kept` those that were on disk.
+        uncounted: answers whose tokens the provider did not say; `unpriced` those without a price.
+    """
 
     asked: int = 0
     kept: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    uncounted: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
+
+    def add(self, answer: Completion, fresh: bool) -> None:
+        """Count an answer; `fresh` is one that was not on disk."""
+        if not fresh:
+            self.kept += 1
+            return
+        self.asked += 1
+        self.input_tokens += answer.input_tokens or 0
+        self.output_tokens += answer.output_tokens or 0
+        self.uncounted += answer.input_tokens is None or answer.output_tokens is None
+        self.cost_usd += answer.cost_usd or 0.0
+        self.unpriced += answer.cost_usd is None
 
     def line(self) -> str:
         """One line for people; empty where nothing was asked."""
         if not self.asked + self.kept:
             return ""
+        tokens = f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out"
+        if self.uncounted:
+            tokens = f"at least {tokens} ({self.uncounted} calls without a count)"
         cost = f"${self.cost_usd:.4f}" if self.asked > self.unpriced or not self.asked else "cost unknown"
         if 0 < self.unpriced < self.asked:
             cost = f"at least {cost} ({self.unpriced} calls without a known price)"
-        return (
-            f"language model: {self.asked:,} calls, {self.kept:,} answers from the cache, "
-            f"{self.input_tokens:,} tokens in, {self.output_tokens:,} out, {cost}"
-        )
+        return f"language model: {self.asked:,} calls, {self.kept:,} answers from the cache, {tokens}, {cost}"
 
 
 class Completer:
@@ -142,6 +162,7 @@ class Completer:
         self._attempts = attempts
         self._sleep = sleep
         self._lock = Lock()
+        self._meter: ContextVar[Spending | None] = ContextVar("meter", default=None)
 
     @classmethod
     def from_environment(cls, cache: Path, environ: Mapping[str, str] | None = None) -> Completer:
@@ -172,6 +193,16 @@ class Completer:
             self._keep(path, answer)
         self._note(answer, fresh)
         return answer
+
+    @contextmanager
+    def metered(self) -> Iterator[Spending]:
+        """Also counts apart what this thread asks in the block; other threads may ask meanwhile."""
+        spent = Spending()
+        token = self._meter.set(spent)
+        try:
+            yield spent
+        finally:
+            self._meter.reset(token)
 
     def _request(self, question: Question) -> dict[str, Any]:
         """The arguments of LiteLLM's completion; what they hold decides the answer."""
@@ -216,15 +247,9 @@ class Completer:
 
     def _note(self, answer: Completion, fresh: bool) -> None:
         with self._lock:
-            spent = self.spending
-            if not fresh:
-                spent.kept += 1
-                return
-            spent.asked += 1
-            spent.input_tokens += answer.input_tokens or 0
-            spent.output_tokens += answer.output_tokens or 0
-            spent.cost_usd += answer.cost_usd or 0.0
-            spent.unpriced += answer.cost_usd is None
+            self.spending.add(answer, fresh)
+            if (metered := self._meter.get()) is not None:
+                metered.add(answer, fresh)
 
 
 def _hint(model: str, said: str) -> str:

@@ -80,7 +80,10 @@ def build(folder: Path, rows: NDArray[Any], scales: NDArray[Any] | None, choice:
             index.add(_block(rows, scales, slice(start, start + _ROWS)))
     finally:
         faiss.omp_set_num_threads(threads)
-    faiss.write_index(index, str(folder / _INDEX))
+    try:
+        faiss.write_index(index, str(folder / _INDEX))
+    except RuntimeError as error:  # faiss' word for a disk that is full
+        raise OSError(str(error)) from error
     share = _recall(index, rows, scales, choice)
     (folder / _ABOUT).write_text(json.dumps({"recall": share, "at": _AT}), encoding="utf-8")
     _log.warning("%s index: recall@%d %.3f against exact search", choice.index, _AT, share)

@@ -9,17 +9,16 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
-import filelock
-
 from workbench.core.digest import short
 from workbench.core.errors import MachineError
+from workbench.core.locks import OTHER_CACHE, exclusive
 
 Build = Callable[[Path, Path], None]
 """Writes an index: (empty folder to write to, folder of pieces kept from an interrupted build)."""
@@ -34,8 +33,10 @@ _UNWRITABLE = {
     errno.EDQUOT,
     errno.ENOTDIR,
     errno.EEXIST,
+    None,
 }
-"""A read-only or full disk, or a file where the folder should be."""
+"""A read-only or full disk, or a file where the folder should be. numpy, which the indexes are written
+with, gives no number when a disk is full."""
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -68,16 +69,18 @@ class IndexCache:
         """
         try:
             return self._open(self.root, fingerprint, build)
-        except OSError as error:
-            if error.errno not in _UNWRITABLE:
+        except (OSError, MachineError) as error:
+            if not _unwritable(error):
                 raise
-            _log.warning("cannot write to %s (%s); the index is not kept", self.root, error.strerror)
+            _log.warning("cannot write to %s (%s); the index is not kept", self.root, _reason(error))
         try:
             return self._open(self._temporary_root(), fingerprint, build)
-        except OSError as error:
+        except (OSError, MachineError) as error:
+            if not _unwritable(error):
+                raise
             raise MachineError(
                 f"no place to write an index: neither {self.root} nor {tempfile.gettempdir()} "
-                f"({error.strerror}); free some space or set SKILL_WORKBENCH_CACHE to another folder"
+                f"({_reason(error)}); free some space or {OTHER_CACHE}"
             ) from error
 
     def _temporary_root(self) -> Path:
@@ -90,8 +93,10 @@ class IndexCache:
         folder = root / fingerprint
         if _fault(folder) is None:
             return folder
-        root.mkdir(parents=True, exist_ok=True)
-        with _locked(root / f"{fingerprint}.lock"):
+        waiting = partial(
+            _log.warning, "another process is building the index %s; waiting", short(fingerprint)
+        )
+        with exclusive(root / f"{fingerprint}.lock", waiting):
             fault = _fault(folder)
             if fault is None:
                 return folder
@@ -147,22 +152,15 @@ def _sum(path: Path) -> list[int | str]:
         return [path.stat().st_size, file_digest(file, "sha256").hexdigest()]
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock between processes. It dies with its holder, so none is ever stale."""
-    lock = filelock.FileLock(path)
-    try:
-        try:
-            lock.acquire(timeout=1)
-        except filelock.Timeout:
-            _log.warning("another process is building the index %s; waiting", short(path.stem))
-            lock.acquire()
-    except NotImplementedError:
-        _log.warning("%s is on a file system without locks; two builds at once do double work", path.parent)
-    try:
-        yield
-    finally:
-        lock.release()
+def _unwritable(error: OSError | MachineError) -> bool:
+    """Whether the folder is to blame, and another would do; a build can fail for other reasons."""
+    cause = error.__cause__ if isinstance(error, MachineError) else error
+    return isinstance(cause, OSError) and cause.errno in _UNWRITABLE
+
+
+def _reason(error: OSError | MachineError) -> str:
+    cause = error.__cause__ if isinstance(error, MachineError) else error
+    return getattr(cause, "strerror", None) or "it seems to be full"
 
 
 class Once(Generic[T]):

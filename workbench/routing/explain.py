@@ -67,7 +67,7 @@ class Passage:
 def described(name: str, workspace: Workspace) -> Described:
     """Read a recipe and look for what it needs. Loads no model and no index."""
     recipe = load_recipe(workspace.find("routers", name))
-    specs = list(_all(recipe.stages))
+    specs = list(recipe.specs())
     lacks = dict.fromkeys(lack for spec in specs for lack in _lacks(spec.options, workspace))
     asks = dict.fromkeys(spec.options.model for spec in specs if isinstance(spec.options, Language))
     return Described(recipe, tuple(_lines(recipe.stages, "", 0)), tuple(lacks), tuple(asks))
@@ -106,13 +106,6 @@ def passages(
 
 def _mean(values: Sequence[float]) -> float:
     return fmean(values) if values else float("nan")
-
-
-def _all(stages: Sequence[StageSpec]) -> Iterator[StageSpec]:
-    for spec in stages:
-        yield spec
-        for channel in spec.channels:
-            yield from _all(channel)
 
 
 def _lines(stages: Sequence[StageSpec], before: str, depth: int) -> Iterator[StageLine]:

@@ -137,8 +137,7 @@ class Speaker:
         """
         if self._complete is None:
             raise UsageError(
-                f"{self._method}: asks the language model '{self._config.model}', and none is at hand here; "
-                "run the router through `workbench route`"
+                f"{self._method}: asks the language model '{self._config.model}', and none is at hand here"
             )
         return self._complete
 

@@ -16,7 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from workbench.routing.stage import Progress, SkillCollection
+from workbench.core.types import Progress
+from workbench.routing.stage import SkillCollection
 from workbench.routing.text import SkillField
 from workbench.routing.words import Vocabulary
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workbench.core.digest import digest_json
-from workbench.core.types import Ranking
+from workbench.core.types import Progress, Ranking, silent
 from workbench.core.workspace import Workspace
-from workbench.routing.language import Complete
+from workbench.routing.language import Complete, Language
 from workbench.routing.pipeline import Passed, Pipeline, Step
 from workbench.routing.recipe import Recipe, StageSpec, load_recipe
 from workbench.routing.router import Query
-from workbench.routing.stage import Progress, RouteContext, SkillCollection, Stage, no_progress
+from workbench.routing.stage import RouteContext, SkillCollection, Stage
 
 
 class RecipeRouter:
@@ -37,6 +37,12 @@ class RecipeRouter:
     def index_fingerprint(self) -> str | None:
         """Digest of the indexes in use; ``None`` without an index. Known before they are built."""
         return self._pipeline.index_fingerprint
+
+    @property
+    def parallel(self) -> int:
+        """As many as a language model may be asked at the same time; 1 for what runs on this machine."""
+        limits = [spec.options.parallel for spec in self.recipe.specs() if isinstance(spec.options, Language)]
+        return min(limits, default=1)
 
     def stages(self) -> tuple[Stage, ...]:
         """Its stages in order, each refined one as what refines it."""
@@ -85,7 +91,7 @@ def load_router(
     workspace: Workspace,
     *,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     complete: Complete | None = None,
 ) -> RecipeRouter:
     """The router of a name, over a pool. Cheap: indexes and weights wait for `prepare` or the first query.
@@ -103,7 +109,7 @@ def load_router(
         ContentError: its recipe is wrong; says file and line.
     """
     recipe = load_recipe(workspace.find("routers", name))
-    context = RouteContext(pool, workspace.cache, seed, progress or no_progress, complete=complete)
+    context = RouteContext(pool, workspace.cache, seed, progress, complete=complete)
     return RecipeRouter(recipe, context)
 
 

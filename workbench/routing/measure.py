@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 
-from workbench.core.types import Ranking
+from workbench.core.types import Progress, Ranking, silent
 from workbench.metrics.duplicates import merge, same_text_groups
 from workbench.metrics.metric import Judged
 from workbench.metrics.scoring import (
@@ -23,7 +23,7 @@ from workbench.metrics.scoring import (
 from workbench.metrics.ties import tie_bounds
 from workbench.routing.load import RecipeRouter
 from workbench.routing.router import Query
-from workbench.routing.stage import Progress, SkillCollection, no_progress
+from workbench.routing.stage import SkillCollection
 
 JUDGED_DEPTH = 10
 
@@ -62,9 +62,7 @@ class Measured:
     strangers: int
 
 
-def route_all(
-    router: RecipeRouter, queries: Sequence[Query], k: int, progress: Progress = no_progress
-) -> Routed:
+def route_all(router: RecipeRouter, queries: Sequence[Query], k: int, progress: Progress = silent) -> Routed:
     """Prepare a router and give it one query after the other, with the time that each took."""
     start = time.perf_counter()
     router.prepare()

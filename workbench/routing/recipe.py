@@ -47,6 +47,13 @@ class StageSpec:
     options: Content
     channels: tuple[tuple[StageSpec, ...], ...] = ()
 
+    def nested(self) -> Iterator[StageSpec]:
+        """Itself, then the stages of its channels."""
+        yield self
+        for channel in self.channels:
+            for spec in channel:
+                yield from spec.nested()
+
     @property
     def digest(self) -> str:
         """Digest of method, revision and options, those of the channels included."""
@@ -66,6 +73,11 @@ class Recipe:
     description: str
     source: str
     stages: tuple[StageSpec, ...]
+
+    def specs(self) -> Iterator[StageSpec]:
+        """All stages, each before those of its channels."""
+        for spec in self.stages:
+            yield from spec.nested()
 
 
 class _File(Content):

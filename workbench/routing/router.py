@@ -70,5 +70,12 @@ class Router(Protocol):
     def index_fingerprint(self) -> str | None:
         """Digest of the indexes in use (pool and index settings); ``None`` without an index."""
 
+    @property
+    def parallel(self) -> int:
+        """How many queries are worth routing at the same time, at least 1."""
+
+    def notes(self) -> tuple[str, ...]:
+        """What happened so far that a reader of its answers must know, a line each."""
+
     def route(self, queries: Sequence[Query], k: int) -> list[Ranking]:
         """Rank the pool for each query; see the law above. Safe to call from several threads."""

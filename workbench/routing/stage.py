@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from workbench.core.types import Ranking
+from workbench.core.types import Progress, Ranking, silent
 from workbench.routing.language import Complete
 from workbench.routing.router import Query
 from workbench.skills.skill import Skill
 
 if TYPE_CHECKING:
     from workbench.routing.pipeline import Pipeline
-
-Progress = Callable[[str, int, int], None]
-"""Told (what is being done, units done, units in all) during long work."""
 
 
 class SkillCollection(Protocol):
@@ -45,10 +42,6 @@ class SkillCollection(Protocol):
         """All skills, or those named, one at a time in id order."""
 
 
-def no_progress(what: str, done: int, total: int) -> None:
-    """Ignore progress."""
-
-
 @dataclass(frozen=True)
 class RouteContext:
     """What a stage may use while it is built and while it runs.
@@ -66,7 +59,7 @@ class RouteContext:
     pool: SkillCollection
     cache: Path
     seed: int = 0
-    progress: Progress = no_progress
+    progress: Progress = silent
     channels: tuple[Pipeline, ...] = field(default=())
     inner: Stage | None = None
     complete: Complete | None = None

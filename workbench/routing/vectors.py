@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.core.atomic import atomic_open
+from workbench.core.types import Progress
 from workbench.routing.encoder import Encoder
-from workbench.routing.stage import Progress, SkillCollection
+from workbench.routing.stage import SkillCollection
 from workbench.routing.text import DocumentText
 
 if TYPE_CHECKING:
@@ -86,11 +88,22 @@ def build(
         _log.warning("%d of %d skills were cut to the encoder's input (%.0f %%)", cut, len(ids), share)
 
 
-def create(folder: Path, shape: tuple[int, ...]) -> Any:
-    """An empty file of vectors in a folder, memory-mapped for writing; flush it when done."""
+@contextmanager
+def writing(folder: Path, shape: tuple[int, int]) -> Iterator[Callable[[NDArray[Any]], None]]:
+    """Write a folder's file of vectors, one block of rows after another.
+
+    Not by a memory map: where the disk is full, a map kills the process.
+    """
     import numpy as np
 
-    return np.lib.format.open_memmap(folder / _VECTORS, "w+", dtype=np.float16, shape=shape)
+    with (folder / _VECTORS).open("wb") as file:
+        header = {"descr": np.dtype(np.float16).str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+
+        def write(rows: NDArray[Any]) -> None:
+            file.write(np.asarray(rows, dtype=np.float16).tobytes())
+
+        yield write
 
 
 def read(folder: Path) -> Stored:
@@ -121,24 +134,26 @@ def _encode(pieces: Path, start: int, given: _Texts, encoder: Encoder) -> Path:
     by_tokens = [any(cut[end - count : end]) for end, count in zip(ends, given.counts, strict=True)]
     lost = sum(map(any, zip(given.capped, by_tokens, strict=True)))
     working = pieces / "working.npy"
-    with atomic_open(working) as file:
-        np.save(file, vectors.astype(np.float16), allow_pickle=False)
+    write_piece(working, vectors)
     return working.rename(pieces / f"{start:08d}-{lost}-{_sum(working)}.npy")
+
+
+def write_piece(path: Path, rows: NDArray[Any]) -> None:
+    """Write rows in half precision, whole or not at all."""
+    import numpy as np
+
+    with atomic_open(path) as file:
+        np.save(file, rows.astype(np.float16), allow_pickle=False)
 
 
 def _join(folder: Path, parts: Sequence[Path], rows: int) -> None:
     """Copy the pieces, one at a time, into the file of vectors."""
     import numpy as np
 
-    vectors: Any = None
-    at = 0
-    for path in parts:
-        part = np.load(path)
-        if vectors is None:
-            vectors = create(folder, (rows, part.shape[1]))
-        vectors[at : at + len(part)] = part
-        at += len(part)
-    vectors.flush()
+    size = np.load(parts[0], mmap_mode="r").shape[1]
+    with writing(folder, (rows, size)) as write:
+        for path in parts:
+            write(np.load(path))
 
 
 def _piece(pieces: Path, start: int) -> Path | None:

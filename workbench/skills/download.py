@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from workbench.core.errors import ContentError, MachineError, MissingDataError
+from workbench.core.locks import exclusive
 from workbench.skills.folders import safe_folder
-from workbench.skills.locks import exclusive
 
 if TYPE_CHECKING:
     import httpx

@@ -11,16 +11,16 @@ from typing import Any
 
 from workbench.core.digest import digest_json, short
 from workbench.core.errors import MissingDataError, UsageError
-from workbench.core.types import Progress
+from workbench.core.locks import exclusive
+from workbench.core.types import Progress, silent
 from workbench.core.workspace import Workspace
 from workbench.skills.build import Account, build_pool, rejects_file, within_budget
 from workbench.skills.definition import load_definition
 from workbench.skills.folders import safe_folder
-from workbench.skills.locks import exclusive
 from workbench.skills.pool import Pool
 from workbench.skills.reader import READER_VERSION
 from workbench.skills.schema import SCHEMA_VERSION, BuildCounts, PoolHeader
-from workbench.skills.source import Found, SourceContext, SuiteData, load_source, silent
+from workbench.skills.source import Found, SourceContext, SuiteData, load_source
 
 POOL_SUFFIX = ".pool"
 _FILES = (".jsonl", ".gz", ".parquet", ".yaml")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from workbench.core.terminal import console
-from workbench.core.types import Progress
-from workbench.skills.source import silent
+from workbench.core.types import Progress, silent
 
 _EVERY = 50
 """Steps between two updates of the line: reading a skill takes less time than drawing it."""

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from workbench.core.plugins import load_plugin, plugin_names
-from workbench.core.types import Progress
+from workbench.core.types import Progress, silent
 from workbench.skills.pool import Pool
 from workbench.skills.reader import ReadResult
 from workbench.skills.skill import SkillTree
@@ -33,10 +33,6 @@ _PACKAGE = "workbench.skills.sources"
 
 SuiteData = Callable[[str], Path]
 """Name of a suite -> folder of its task folders; raises `UsageError` when it is not at hand."""
-
-
-def silent(what: str, done: int, total: int | None) -> None:
-    """A `Progress` that shows nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,7 @@ def test_epochs_and_limit_are_inspects_own(local: Bench) -> None:
         (("workbench/quickstart", "--disclosure", "ful"), "did you mean 'full'?"),
         (("workbench/quickstart", "--router", "bm25", "-T", "router=random"), "contradict each other"),
         (("workbench/skillsbench", "--router", "bm25"), "type: workbench fetch skillsbench"),
+        (("workbench/quickstart", "--log-dir", "/dev/null/x"), "cannot make /dev/null/x"),
         (("workbench/skillsbench", "-T", "data=/nowhere"), "/nowhere: holds no task folders"),
     ],
 )

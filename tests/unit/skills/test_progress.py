@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.core.types import silent
 from workbench.skills.progress import shown_progress
-from workbench.skills.source import silent
 
 
 def test_a_pipe_gets_nothing(capsys: pytest.CaptureFixture[str]) -> None:

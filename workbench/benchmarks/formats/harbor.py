@@ -84,6 +84,14 @@ _KNOWN = {
 }  # fmt: skip
 
 
+MISSING = "holds no task folders (each with a task.toml); give the folder above them"
+
+
+def tasks_folder(folder: Path) -> Path | None:
+    """The folder that holds task folders: the given one, or the ``tasks/`` in it."""
+    return next((f for f in (folder, folder / "tasks") if any(f.glob("*/task.toml"))), None)
+
+
 def read_tasks(suite: str, folder: Path) -> tuple[BenchmarkTask, ...]:
     """Read every task folder (one with a ``task.toml``) in `folder`, sorted by name.
 

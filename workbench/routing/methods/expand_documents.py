@@ -88,17 +88,16 @@ class ExpandDocuments(RefinedSpace):
         self._speaker.check()
         (rows, starts), ids = self.inner.stored(), self.pool.ids()
         ends = np.arange(len(ids) + 1) if starts is None else starts
-        moved = vectors.create(folder, rows.shape)
-        for start in range(0, len(ids), _BATCH):
-            self._context.progress("expand", start, len(ids))
-            skills = list(self.pool.skills(ids[start : start + _BATCH]))
-            bounds = ends[start : start + _BATCH + 1]
-            targets = np.repeat(self._speaker.each(self._target, skills), np.diff(bounds), axis=0)
-            old = rows[bounds[0] : bounds[-1]].astype(np.float64)
-            mixed = (1 - self._config.weight) * old + targets
-            moved[bounds[0] : bounds[-1]] = mixed / np.linalg.norm(mixed, axis=1, keepdims=True)
+        with vectors.writing(folder, rows.shape) as write:
+            for start in range(0, len(ids), _BATCH):
+                self._context.progress("expand", start, len(ids))
+                skills = list(self.pool.skills(ids[start : start + _BATCH]))
+                bounds = ends[start : start + _BATCH + 1]
+                targets = np.repeat(self._speaker.each(self._target, skills), np.diff(bounds), axis=0)
+                old = rows[bounds[0] : bounds[-1]].astype(np.float64)
+                mixed = (1 - self._config.weight) * old + targets
+                write(mixed / np.linalg.norm(mixed, axis=1, keepdims=True))
         self._context.progress("expand", len(ids), len(ids))
-        moved.flush()
 
     def _target(self, skill: Skill) -> NDArray[Any]:
         """u times the mean of the skill's requests; the zero vector where none was written."""

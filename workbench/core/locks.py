@@ -10,6 +10,8 @@ from filelock import FileLock, Timeout
 
 from workbench.core.errors import MachineError
 
+OTHER_CACHE = "set SKILL_WORKBENCH_CACHE to another folder"
+
 
 @contextmanager
 def exclusive(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
@@ -27,13 +29,10 @@ def exclusive(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
             waiting()
             lock.acquire()
     except NotImplementedError:
-        raise MachineError(f"{path.parent}: this file system has no locks; {_OTHER_CACHE}") from None
+        raise MachineError(f"{path.parent}: this file system has no locks; {OTHER_CACHE}") from None
     except OSError as error:
-        raise MachineError(f"cannot write {path.parent}: {error.strerror}; {_OTHER_CACHE}") from error
+        raise MachineError(f"cannot write {path.parent}: {error.strerror}; {OTHER_CACHE}") from error
     try:
         yield
     finally:
         lock.release()
-
-
-_OTHER_CACHE = "set SKILL_WORKBENCH_CACHE to another folder"
