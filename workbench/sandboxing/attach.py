@@ -61,7 +61,7 @@ class Collector:
         self._tail.append(data)
         self._tail_size += len(data)
         keep = self.limit - self.limit // 2
-        while self._tail_size - len(self._tail[0]) >= keep:
+        while self._tail and self._tail_size - len(self._tail[0]) >= keep:
             self._tail_size -= len(self._tail.popleft())
 
     @property

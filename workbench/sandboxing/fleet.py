@@ -148,6 +148,10 @@ class Fleet:
         """A container that never runs, to copy the files of an image from; remove it after use."""
         return await self._create(config, image, effective(config, self._info))
 
+    def unwatch(self, container: Container) -> None:
+        """Hold a container to its disk limit no longer: a kill would wake one that is paused."""
+        self._watchdog.forget(container)
+
     async def remove(self, containers: Iterable[Container]) -> None:
         """Remove containers side by side; one that resists stays on the books and is logged."""
         async with together() as tasks:

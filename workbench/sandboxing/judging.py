@@ -48,6 +48,7 @@ class Judging:
             ContainerLostError, EngineGoneError, TrialError
         """
         agent = self._started.container
+        self._fleet.unwatch(agent)
         image, listed = await snapshot(agent)
         sweep = self._rules.sort(listed)
 
@@ -68,6 +69,7 @@ class Judging:
     async def shared(self) -> Swept:
         """The agent's own container without the agent: its processes are killed, its files swept."""
         container = self._started.container
+        self._fleet.unwatch(container)
         await silence(container, self._started.services)
         async with frozen(container):
             sweep = self._rules.sort(await changes(container))

