@@ -161,6 +161,32 @@ def test_F37_only_what_dead_runs_left_is_swept(
     assert {used, stranger, unmarked} <= left
 
 
+def test_networks_and_snapshots_of_dead_runs_are_swept_and_those_of_living_ones_stay(
+    engine: Engine, root_image: BuildPlan
+) -> None:
+    code = "from workbench.sandboxing.labels import Owner; print(Owner.current())"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    made: dict[str, tuple[str, str]] = {}
+    for who, owner in (("dead", ended.stdout.strip()), ("living", str(Owner.current()))):
+        marks = {labels.RUN: "1", labels.OWNER: owner}
+
+        def work(api: Any, marks: dict[str, str] = marks) -> tuple[str, str]:
+            box = api.create_container(root_image.tag, list(MAIN_PROCESS), labels=marks)["Id"]
+            image = api.commit(box)["Id"]
+            api.remove_container(box, force=True)
+            name = f"skill-workbench-trial-{labels.token()}"
+            return str(image), str(api.create_network(name, internal=True, labels=marks)["Id"])
+
+        made[who] = engine.blocking(work, repeatable=False)
+    anyio.run(sweep, engine)
+    images = {str(r["Id"]) for r in engine.blocking(lambda api: list(api.images(all=True)))}
+    networks = {str(r["Id"]) for r in engine.blocking(lambda api: list(api.networks()))}
+    engine.blocking(lambda api: api.remove_image(made["living"][0], force=True, noprune=True))
+    engine.blocking(lambda api: api.remove_network(made["living"][1]))
+    assert (made["dead"][0] in images, made["dead"][1] in networks) == (False, False)
+    assert (made["living"][0] in images, made["living"][1] in networks) == (True, True)
+
+
 def test_SB_09_cleaning_up_by_id_removes_ours_and_refuses_a_strangers(
     engine: Engine, crowd: Callable[[dict[str, str]], str]
 ) -> None:
