@@ -142,6 +142,7 @@ POLICY: dict[str, Policy] = {
     "verifier_error:inconsistent": Policy(retry=False),
     "verifier_timeout": Policy(retry=False),
     "tamper": Policy(retry=False),
+    "agent_resource": Policy(retry=False),
     "invalid_treatment": Policy(retry=True, stops_run=True),
     "stopped": Policy(retry=True),
     "cancelled": Policy(retry=True),

@@ -66,7 +66,7 @@ class Job:
     def script(self, word: str) -> bytes:
         """What the shell is told; it answers ``WORD+`` first, and ``WORD CODE PROCESSES`` last."""
         exports = "".join(f"export {name}={shlex.quote(value)};" for name, value in self.env.items())
-        run = f"({exports} exec {shlex.join(self.command)}) 2>&3 3>&-"
+        run = f"(unset PWD OLDPWD; {exports} exec {shlex.join(self.command)}) 2>&3 3>&-"
         if self.given is None:
             run += " </dev/null"
         else:

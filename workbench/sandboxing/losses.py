@@ -12,7 +12,8 @@ class SandboxLostError(SandboxUnavailableError):
     """The container or the engine is gone; no result of the command is known.
 
     Attributes:
-        cause: ``infra:sandbox_lost`` or ``infra:engine``, see `errors.POLICY`; the message starts with it.
+        cause: ``agent_resource`` (it took all memory; another container would not help),
+            ``infra:sandbox_lost`` or ``infra:engine``, see `errors.POLICY`; the message starts with it.
         out_of_memory: whether the engine says that the container ran out of memory.
     """
 
@@ -31,6 +32,7 @@ class Losses:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, ContainerLostError):
             memory = error.out_of_memory
-            raise SandboxLostError("infra:sandbox_lost", str(error), out_of_memory=memory) from error
+            cause = "agent_resource" if memory else "infra:sandbox_lost"
+            raise SandboxLostError(cause, str(error), out_of_memory=memory) from error
         if isinstance(error, EngineGoneError):
             raise SandboxLostError(error.cause, error.detail) from error

@@ -237,12 +237,7 @@ async def _get(container: Container, path: str) -> bytes | None:
 
 
 async def _put(container: Container, folder: str, data: bytes) -> None:
-    try:
-        await _asked(container, partial(_put_archive, container=container.id, folder=folder, data=data))
-    except Exception as error:
-        if status_code(error) is None:
-            raise
-        raise InfrastructureError("infra:transfer", f"{folder}: {explanation(error)}") from error
+    await _asked(container, partial(_put_archive, container=container.id, folder=folder, data=data))
 
 
 def _put_archive(api: Any, *, container: str, folder: str, data: bytes) -> None:
@@ -262,4 +257,6 @@ async def _asked(container: Container, work: Any) -> Any:
     except Exception as error:
         if status_code(error) in (404, 409):
             raise await container.lost("cannot be made ready for verification") from error
-        raise
+        if status_code(error) is None:
+            raise
+        raise InfrastructureError("infra:transfer", explanation(error)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -63,6 +64,12 @@ async def test_streams_codes_folder_and_environment_are_its_own(shell: Shell, tm
         code, out, err = await shell.run("sh", "-c", script, cwd=str(tmp_path), env={"A": odd})
         assert (code, out, err) == (7, f"{tmp_path}\n{odd}\n".encode(), b"err\n")
     assert await shell.run("sh", "-c", "echo $A") == (0, b"\n", b"")
+
+
+async def test_the_shell_adds_nothing_to_the_environment_that_it_was_given(shell: Shell) -> None:
+    _, out, _ = await shell.run("env", cwd="/tmp")
+    added = {line.partition("=")[0] for line in out.decode().splitlines()} - set(os.environ)
+    assert added <= {"_", "SHLVL"}
 
 
 async def test_input_arrives_byte_for_byte_and_an_absent_one_is_empty(shell: Shell) -> None:

@@ -103,7 +103,7 @@ async def test_F27_a_container_that_is_gone_is_lost_and_its_end_is_told(
     fake.output = []
     fake.record = {"Running": False, "ExitCode": 137, "Pid": 9}
     fake.state = {"Running": False, "Status": "exited", "ExitCode": 137, "OOMKilled": True}
-    with pytest.raises(SandboxLostError, match=r"infra:sandbox_lost.*exit code 137, out of memory") as lost:
+    with pytest.raises(SandboxLostError, match=r"agent_resource.*exit code 137, out of memory") as lost:
         await sandbox(container).exec(["x"])
     assert lost.value.out_of_memory
 
