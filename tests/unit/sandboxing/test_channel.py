@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,7 +38,7 @@ class Shell:
             "    else: sel.unregister(key.fileobj)\n"
         )
         fd = theirs.fileno()
-        self.process = subprocess.Popen(["python3", "-c", relay, str(fd), *command], pass_fds=[fd])
+        self.process = subprocess.Popen([sys.executable, "-c", relay, str(fd), *command], pass_fds=[fd])
         theirs.close()
         self.channel = Channel(Wire(ours))
 
