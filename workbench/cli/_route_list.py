@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 _NEEDS = {"extra": "pip install", "weights": "not published", "download": "downloaded"}
 """A word for the table, and what marks it in the full line."""
 
+_LEGEND = """
+needs  extra     pip install 'skill-workbench[dense]'
+       download  weights, fetched when first used
+       weights   that are not published: bring your own
+       LLM       a language model, asked through LiteLLM; --llm names another
+workbench route --explain NAME: a router's stages, and what each keeps and takes"""
+
 
 def print_routers(as_json: bool) -> None:
     """Every router of the workspace: name, description, and what it lacks on this machine."""
@@ -37,18 +44,18 @@ def print_routers(as_json: bool) -> None:
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("router", no_wrap=True)
-    table.add_column("what it does", ratio=1)
     table.add_column("needs", no_wrap=True)
+    table.add_column("what it does", ratio=1)
     for each in found:
-        table.add_row(safe(each.recipe.name), safe(each.recipe.description), _needs(each))
+        table.add_row(safe(each.recipe.name), _needs(each), safe(each.recipe.description))
     console().print(table)
-    click.echo("\nworkbench route --explain NAME says what a router's stages are")
+    click.echo(_LEGEND)
 
 
 def _needs(found: Described) -> str:
     """In a word or two: what is missing here, and whether it asks a language model."""
     needs = [word for word, mark in _NEEDS.items() if any(mark in lack for lack in found.lacks)]
-    return ", ".join([*needs, *(["LLM"] if found.asks else [])])
+    return ", ".join([*needs, *(["LLM"] if found.asks else [])]) or "-"
 
 
 def print_explained(name: str, **options: Any) -> None:

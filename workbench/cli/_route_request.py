@@ -42,6 +42,10 @@ class Request:
     def __post_init__(self) -> None:
         if (self.routers is None) == (self.predictions is None):
             raise UsageError("give either --router NAME or --predictions FILE")
+        if self.routers is not None and not self.names:
+            raise UsageError("--router: no name; workbench route --list shows what there is")
+        if not self.pool.strip():
+            raise UsageError("--pool: no name; give a pool's name, a folder or a file")
         if self.routers is not None and self.queries is None:
             raise UsageError("--router needs --queries FILE, a .jsonl with task_id and instruction_text")
         if self.by is not None and self.queries is None:
@@ -68,9 +72,13 @@ class Request:
         from workbench.routing.runs import read_queries, read_relevance
 
         relevance = read_relevance(self.qrels)
+        if not relevance:
+            raise UsageError(f"{self.qrels}: has no tasks")
         if self.queries is None:
             return [], relevance
         queries = read_queries(self.queries)
+        if not any(query.id in relevance for query in queries):
+            raise UsageError(f"{self.qrels}: has none of the tasks of {self.queries}")
         tasks = {query.id: relevance.get(query.id, Relevance(())) for query in queries}
         return [replace(query, gold=tasks[query.id].gold) for query in queries], tasks
 

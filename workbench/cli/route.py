@@ -47,6 +47,9 @@ def command(listed: bool, explain: str | None, speed: bool, diagnose: bool, **op
     Several routers are compared with the first, query by query; put {router} into the names of the
     files to save.
     """
+    modes = {"--list": listed, "--explain": explain is not None, "--speed": speed, "--diagnose": diagnose}
+    if sum(modes.values()) > 1:
+        raise UsageError(f"give only one of {', '.join(modes)}")
     if listed:
         from workbench.cli._route_list import print_routers
 

@@ -22,7 +22,7 @@ from workbench.routing.weights import ModelChoice, Weights, find_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-REVISION = 1
+REVISION = 2
 IS_SPACE = True
 EXAMPLE = {"model": "example/encoder", "query": {"prefix": "Query:", "chars": 1500}}
 
@@ -73,7 +73,9 @@ class Dense(SpaceStage):
     def index_fingerprint(self) -> str:
         """Digest of the pool, the weights, and the options that shape a skill's vector."""
         options = self._config.model_dump(include={"pooling", "document", "max_tokens", "unit"})
-        return digest_json(["dense", REVISION, options, self.identity, self._context.pool.fingerprint])
+        return digest_json(
+            ["dense", vectors.REVISION, options, self.identity, self._context.pool.fingerprint]
+        )
 
     def prepare(self) -> None:
         """Load the weights; encode the pool, or open its vectors."""
