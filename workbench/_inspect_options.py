@@ -27,7 +27,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "router_k": ("N", "Skills a router gives to the agent (default: the suite's)."),
     "pool": ("NAME", "Skill pool that routers search: a name, a folder, a .jsonl or a .pool file."),
     "conditions": ("NAME[,NAME...]", "Which of none, gold, routed to run (default: all)."),
-    "disclosure": ("MODE", "How skills are shown to the agent, e.g. progressive or full."),
+    "disclosure": ("MODE", "How skills are shown to the agent, e.g. progressive, selected or full."),
 }
 """Task argument -> (placeholder, help)."""
 
@@ -153,7 +153,7 @@ def _from_here(argument: str) -> str:
 
     name, _, value = argument.partition("=")
     plain = value.strip("\"'")
-    if name == "data" or (name == "pool" and plain.startswith((".", "~", "/"))):
+    if name in {"data", "toolqa"} or (name == "pool" and plain.startswith((".", "~", "/"))):
         return f"{name}={json.dumps(str(Path(plain).expanduser().absolute()))}"
     return argument
 

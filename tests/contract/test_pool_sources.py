@@ -54,7 +54,13 @@ def tasks(base: Path) -> Any:
     return {"path": "tasks"}
 
 
+def a_corpus(base: Path) -> Any:
+    (base / "corpus.json").write_text(json.dumps(ROWS))
+    return {"path": "corpus.json"}
+
+
 EXAMPLES: dict[str, Callable[[Path], Any]] = {
+    "corpus": a_corpus,
     "folder": a_folder,
     "jsonl": records,
     "parquet": a_table,

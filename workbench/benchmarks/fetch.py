@@ -30,7 +30,7 @@ from workbench.benchmarks.suite import (
     suite_spec,
 )
 from workbench.core.atomic import write_text
-from workbench.core.digest import digest_parts
+from workbench.core.digest import digest_parts, git_blob
 from workbench.core.errors import ContentError, MachineError, MissingDataError, UsageError
 from workbench.core.locks import exclusive
 from workbench.core.types import Progress
@@ -137,6 +137,7 @@ def _bring(source: Source, commit: str, root: Path, hosts: Hosts, offline: str, 
                 bytes=size,
             )
             _refuse_changed(lock_path(root, commit, source), lock)
+            _refuse_unpinned(source, Path(scratch) / "out" / source.path)
             _publish(Path(scratch) / "out" / source.path, root / commit / source.path)
         write_text(lock_path(root, commit, source), lock.model_dump_json(indent=2) + "\n")
     except (tarfile.TarError, EOFError) as error:
@@ -188,6 +189,20 @@ def _members(tar: tarfile.TarFile, inner: str) -> Iterator[tuple[str, tarfile.Ta
         safe = not path.is_absolute() and ".." not in path.parts and "\0" not in member.name
         if safe and member.isreg() and relative.is_relative_to(inner):
             yield relative.as_posix(), member
+
+
+def _refuse_unpinned(source: Source, folder: Path) -> None:
+    """Raise ContentError unless every pinned file is there and is, byte for byte, the one that was meant."""
+    for name, wanted in source.blobs.items():
+        file = folder / name
+        if not file.is_file():
+            raise ContentError(
+                f"{source.github}/{source.path}/{name}", None, "is pinned, and not in the archive"
+            )
+        if (found := git_blob(file.read_bytes())) != wanted:
+            raise ContentError(
+                f"{source.github}/{source.path}/{name}", None, f"is {found} in git, not the pinned {wanted}"
+            )
 
 
 def _refuse_changed(lock_file: Path, lock: FetchLock) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, cast
 
 from pydantic import Field
 
@@ -30,6 +31,17 @@ class Source(Content):
     github: str = Field(pattern=r"^[\w.-]+/[\w.-]+$", description="owner/name")
     revision: str = Field(description="40 hex digits, or a branch or tag that is resolved once and locked")
     path: str = Field(default="tasks", description="folder of the tasks inside the repository")
+    blobs: dict[str, str] = Field(
+        default={}, description="file below `path` -> its 40 hex digits in git, which it must have"
+    )
+
+
+class Sample(Content):
+    """A few tasks of our own in a suite's format, for trying it before its data are fetched."""
+
+    path: str = Field(description="folder beside the suite.yaml")
+    pool: str = Field(description="pool that routers search in place of the suite's")
+    router_k: int = Field(ge=1, le=100, description="skills given to the agent in place of the suite's")
 
 
 class SuiteSpec(Content):
@@ -41,6 +53,10 @@ class SuiteSpec(Content):
     gold: str = Field(default="{folder}", description="pool id of a task's gold skill, from its folder name")
     source: Source | None = Field(default=None, description="where the tasks are fetched from")
     network: Network = Field(default="none", description="agent's network where a task states nothing")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="hosts (exact names) whose ports 80 and 443 agents may reach without a network",
+    )
     verifier_network: Network = Field(
         default="none", description="verifier's network unless a task forbids it"
     )
@@ -58,6 +74,10 @@ class SuiteSpec(Content):
         default=False, description="every reference solution must fail without the gold skills"
     )
     router_k: int = Field(default=5, ge=1, le=100, description="skills given to the agent by a router")
+    sample: Sample | None = Field(default=None, description="used until the source is fetched")
+    code_image: str | None = Field(
+        default=None, description="folder in sandboxes/ in which answers that are programs are run"
+    )
     license: str = Field(default="", description="licence of the tasks, for the reader")
 
 
@@ -70,12 +90,27 @@ class Suite:
     data: Path
     tasks: tuple[BenchmarkTask, ...]
 
+    @cached_property
+    def _by_id(self) -> dict[str, BenchmarkTask]:
+        return {task.id: task for task in self.tasks}
+
     def task(self, task_id: str) -> BenchmarkTask:
         """The task of an id (UnknownNameError names the nearest)."""
-        for task in self.tasks:
-            if task.id == task_id:
-                return task
-        raise UnknownNameError("task", task_id, [t.id for t in self.tasks])
+        if task_id not in self._by_id:
+            raise UnknownNameError("task", task_id, self._by_id)
+        return self._by_id[task_id]
+
+    def subset(self, names: Iterable[str]) -> Suite:
+        """The suite with only the tasks whose tag ``subset`` is one of the names.
+
+        Raises:
+            UnknownNameError: no task has one of them.
+        """
+        known = {task.tags["subset"] for task in self.tasks if "subset" in task.tags}
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("subset", name, known)
+        return replace(self, tasks=tuple(t for t in self.tasks if t.tags.get("subset") in set(names)))
 
     def select(self, patterns: Iterable[str]) -> Suite:
         """The suite with only the tasks that match one of the patterns (``*`` and ``?`` allowed).
@@ -103,11 +138,44 @@ def suite_spec(name: str, workspace: Workspace) -> tuple[Path, SuiteSpec]:
     return file, load_content(file, SuiteSpec)
 
 
-def suite_data(name: str, workspace: Workspace, data: Path | None = None) -> Path:
-    """The folder that holds a suite's task folders.
+class Format(Protocol):
+    """A module in ``formats/``."""
+
+    MISSING: str
+    """What a folder lacks that holds no tasks of this format; ends in what to give."""
+
+    def tasks_folder(self, folder: Path) -> Path | None:
+        """The folder of the tasks: `folder`, or one in it; ``None`` where there are none."""
+
+    def read_tasks(self, suite: str, folder: Path) -> tuple[BenchmarkTask, ...]:
+        """All tasks, sorted by id; raises ContentError."""
+
+
+def format_of(spec: SuiteSpec) -> Format:
+    """The module of a suite's format (UnknownNameError names the nearest)."""
+    return cast(Format, load_plugin("workbench.benchmarks.formats", spec.format, "benchmark format"))
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where a suite's tasks lie on this machine, and the pool that goes with them.
+
+    Attributes:
+        k: skills given to the agent by a router.
+        sampled: it is the suite's own sample, for want of the fetched data.
+    """
+
+    data: Path
+    pool: str
+    k: int
+    sampled: bool = False
+
+
+def suite_home(name: str, workspace: Workspace, data: Path | None = None) -> Home:
+    """Find a suite's tasks: given by hand, beside its file, fetched, or its sample.
 
     Args:
-        data: a folder given by hand (``-T data=DIR``); its ``tasks/`` is taken where it has one.
+        data: a folder given by hand (``-T data=DIR``), or one above it.
 
     Raises:
         MissingDataError: nothing is there; the message says which command to type.
@@ -115,22 +183,27 @@ def suite_data(name: str, workspace: Workspace, data: Path | None = None) -> Pat
     file, spec = suite_spec(name, workspace)
     if data is not None:
         folder = data.expanduser().resolve()
-        inner = folder / "tasks"
-        folder = inner if inner.is_dir() and not _task_folders(folder) else folder
-        if not folder.is_dir() or not _task_folders(folder):
-            raise MissingDataError(
-                f"{data}: holds no task folders (each with a task.toml); give the folder above them"
-            )
-        return folder
+        found = format_of(spec).tasks_folder(folder) if folder.is_dir() else None
+        if found is None:
+            raise MissingDataError(f"{data}: {format_of(spec).MISSING}")
+        own = spec.sample is not None and found == (file.parent / spec.sample.path).resolve()
+        chosen = spec.sample if spec.sample is not None and own else spec
+        return Home(found, chosen.pool, chosen.router_k)
     if spec.source is None:
-        return file.parent
-    locked = fetched_folder(spec.source, workspace)
-    if locked is None:
-        raise MissingDataError(
-            f"the tasks of '{name}' are not on this machine; type: workbench fetch {name}"
-            f" (or give a local copy: -T data=DIR)"
-        )
-    return locked
+        return Home(file.parent, spec.pool, spec.router_k)
+    if (fetched := fetched_folder(spec.source, workspace)) is not None:
+        return Home(fetched, spec.pool, spec.router_k)
+    if spec.sample is not None:
+        return Home(file.parent / spec.sample.path, spec.sample.pool, spec.sample.router_k, sampled=True)
+    raise MissingDataError(
+        f"the tasks of '{name}' are not on this machine; type: workbench fetch {name}"
+        f" (or give a local copy: -T data=DIR)"
+    )
+
+
+def suite_data(name: str, workspace: Workspace, data: Path | None = None) -> Path:
+    """The folder that holds a suite's tasks; see `suite_home`."""
+    return suite_home(name, workspace, data).data
 
 
 def fetched_folder(source: Source, workspace: Workspace) -> Path | None:
@@ -182,10 +255,12 @@ def load_suite(name: str, workspace: Workspace, data: Path | None = None) -> Sui
     """
     _, spec = suite_spec(name, workspace)
     folder = suite_data(name, workspace, data)
-    reader = load_plugin("workbench.benchmarks.formats", spec.format, "benchmark format")
-    tasks: tuple[BenchmarkTask, ...] = reader.read_tasks(name, folder)
+    tasks = format_of(spec).read_tasks(name, folder)
+    if spec.code_image is not None:
+        image = workspace.find("sandboxes", spec.code_image).parent
+        tasks = tuple(replace(t, environment=image) if _is_program(t) else t for t in tasks)
     return Suite(name, spec, folder, tasks)
 
 
-def _task_folders(folder: Path) -> bool:
-    return any(folder.glob("*/task.toml"))
+def _is_program(task: BenchmarkTask) -> bool:
+    return task.question is not None and task.question.in_sandbox

@@ -13,6 +13,11 @@ def digest_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def git_blob(data: bytes) -> str:
+    """The name that git gives a file of these bytes: sha1 over its length and content, hex."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
 def digest_text(text: str) -> str:
     """sha256 of a text's UTF-8 bytes, hex. Lone surrogates are kept apart, not refused."""
     return digest_bytes(text.encode("utf-8", "surrogatepass"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.disclosure.presentation import Observe, Presentation, ShownSkill
+from workbench.disclosure.presentation import Observe, Presentation, Showing, ShownSkill
 
 
-def present(skills: Sequence[ShownSkill], budget: int, observe: Observe) -> Presentation:
+def present(skills: Sequence[ShownSkill], showing: Showing, observe: Observe) -> Presentation:
     """Nothing is shown."""
-    del budget, observe
+    del showing, observe
     return Presentation("", (), (), tuple(s.id for s in skills))

@@ -2,12 +2,12 @@
 
 The three tiers are those of the Agent Skills specification (https://agentskills.io): catalogue,
 SKILL.md, files. The tool's argument is an enumeration of the names shown, so a model cannot ask
-for a skill that is not there. The wording is neutral: it says what there is, not what to do.
+for a skill that is not there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -16,27 +16,41 @@ from inspect_ai.tool._tool_params import ToolParams
 from inspect_ai.util import JSONSchema
 
 from workbench.core.record import Load
-from workbench.disclosure.presentation import Observe, Presentation, ShownSkill, entry, within
+from workbench.disclosure.presentation import (
+    Nudge,
+    Observe,
+    Presentation,
+    Showing,
+    ShownSkill,
+    content,
+    cut_off,
+    entry,
+    within,
+)
 
-_INTRODUCTION = (
+_INSTALLED = (
     "Skills are folders of instructions and files on particular subjects. These are installed;"
     " load_skill returns the instructions of one and the folder with its files."
 )
+_GIVEN = (
+    "Skills are instructions on particular subjects. These can be had; load_skill returns the text of one."
+)
+_NUDGES: Mapping[Nudge, str] = {
+    "neutral": "",
+    "encouraged": "Load the skills that fit the task before you start on it.",
+    "required": "You must load every skill that might help before you do anything else.",
+}
 
 
-def present(skills: Sequence[ShownSkill], budget: int, observe: Observe) -> Presentation:
+def present(skills: Sequence[ShownSkill], showing: Showing, observe: Observe) -> Presentation:
     """A catalogue of names and descriptions, and a ``load_skill`` tool."""
-    count, entries = within(skills, budget, entry)
-    shown, cut = skills[:count], skills[count:]
+    count, entries = within(skills, showing.budget, entry)
+    shown, cut = cut_off(skills, count)
     if not shown:
-        return Presentation("", (), (), tuple(s.id for s in cut))
-    text = "\n".join((_INTRODUCTION, "<available_skills>", *entries, "</available_skills>"))
-    return Presentation(
-        text=text,
-        tools=(_load_skill(shown, observe),),
-        shown=tuple(s.id for s in shown),
-        not_shown=tuple(s.id for s in cut),
-    )
+        return Presentation("", (), (), cut)
+    introduction = _GIVEN if any(skill.place is None for skill in skills) else _INSTALLED
+    lines = (introduction, "<available_skills>", *entries, "</available_skills>", _NUDGES[showing.nudge])
+    return Presentation("\n".join(filter(None, lines)), (_load_skill(skills[:count], observe),), shown, cut)
 
 
 def _load_skill(skills: Sequence[ShownSkill], observe: Observe) -> ToolDef:
@@ -49,12 +63,13 @@ def _load_skill(skills: Sequence[ShownSkill], observe: Observe) -> ToolDef:
         if found is None:
             return f"No skill is called '{skill}'. There are: {', '.join(names)}"
         observe(Load(id=found.id, tier="body", via="tool", evidence=skill))
-        return f'<skill_content folder="{found.place}">\n{found.skill_md}\n</skill_content>'
+        return content(found)
 
+    folder = " and the folder that holds its files" if skills[0].place is not None else ""
     argument = JSONSchema(type="string", description="Name of the skill", enum=list[Any](names))
     return ToolDef(
         load_skill,
         name="load_skill",
-        description="Load a skill: returns its instructions and the folder that holds its files.",
+        description=f"Load a skill: returns its instructions{folder}.",
         parameters=ToolParams(properties={"skill": argument}, required=["skill"]),
     )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workbench.benchmarks.judging import Rules
 from workbench.core.errors import UnknownNameError, UsageError, suggestion
 from workbench.core.plugins import plugin_names
 from workbench.core.types import CONDITIONS, Arm, ConditionName
 from workbench.core.workspace import Workspace
+from workbench.disclosure.presentation import DEFAULT_BUDGET, NUDGES, Showing
+
+Name = TypeVar("Name", bound=str)
 
 Verifier = Literal["fresh", "shared"]
 """``fresh``: a new container with the agent's files. ``shared``: the agent's own, without the agent."""
@@ -26,9 +30,12 @@ class EvalArguments(BaseModel):
     k: int = Field(description="skills a router gives to the agent")
     pool: str = Field(description="name or path of the pool")
     conditions: tuple[ConditionName, ...] = Field(description="treatments, in order")
-    disclosure: str = Field(description="how skills are shown")
+    showing: Showing = Field(description="how skills are shown")
     data: Path | None = Field(default=None, description="local copy of the suite's tasks")
+    subsets: tuple[str, ...] = Field(default=(), description="parts of the suite; empty is all")
     tasks: tuple[str, ...] = Field(default=(), description="task ids or patterns; empty is all")
+    judge: Rules = Field(default="workbench", description="rules that answers in words are judged by")
+    toolqa: Path | None = Field(default=None, description="folder of ToolQA's tables, papers and graphs")
     seed: int = Field(default=0, description="seed of stochastic routers")
     verifier: Verifier | None = Field(default=None, description="where to verify; else as the suite says")
 
@@ -40,8 +47,13 @@ class EvalArguments(BaseModel):
         return (*baselines, *routed)
 
 
-KNOWN = ("router", "router_k", "pool", "conditions", "disclosure", "data", "tasks", "seed", "verifier")
+KNOWN = (
+    "router", "router_k", "pool", "conditions", "disclosure", "nudge", "catalogue", "picks",
+    "data", "subset", "tasks", "judge", "toolqa", "seed", "verifier",
+)  # fmt: skip
 """Task arguments that every suite takes."""
+
+_RULES: tuple[Rules, ...] = get_args(Rules)
 
 
 def refuse_unknown(given: Mapping[str, Any]) -> None:
@@ -73,29 +85,54 @@ def parse(given: Mapping[str, Any], workspace: Workspace, here: Path, *, pool: s
     for name in conditions:
         if name not in CONDITIONS:
             raise UnknownNameError("condition", name, CONDITIONS)
-    disclosure = _text("disclosure", given.get("disclosure"), "progressive")
-    known = disclosure_names()
-    if disclosure not in known:
-        raise UnknownNameError("disclosure", disclosure, known)
-    data = _text("data", given.get("data"), "")
     return EvalArguments(
         routers=routers,
         k=_whole("router_k", given.get("router_k"), k, 1, 100),
         pool=_pool(_text("pool", given.get("pool"), pool), workspace, here),
         conditions=tuple(dict.fromkeys(c for c in CONDITIONS if c in conditions)),
-        disclosure=disclosure,
-        data=here / Path(data).expanduser() if data else None,
+        showing=_showing(given),
+        data=folder("data", given, here),
+        subsets=_names("subset", given.get("subset")),
         tasks=_names("tasks", given.get("tasks")),
+        judge=_one_of("judge", given.get("judge"), _RULES),
+        toolqa=folder("toolqa", given, here),
         seed=_whole("seed", given.get("seed"), 0, 0, 2**63 - 1),
-        verifier=_verifier(given.get("verifier")),
+        verifier=_verifier(given),
     )
 
 
-def _verifier(value: Any) -> Verifier | None:
+def folder(argument: str, given: Mapping[str, Any], here: Path) -> Path | None:
+    """A folder among the arguments, made absolute."""
+    path = _text(argument, given.get(argument), "")
+    return here / Path(path).expanduser() if path else None
+
+
+def _showing(given: Mapping[str, Any]) -> Showing:
+    return Showing(
+        way=_one_of("disclosure", given.get("disclosure") or "progressive", disclosure_names()),
+        budget=_whole("catalogue", given.get("catalogue"), DEFAULT_BUDGET, 0, 10_000_000),
+        nudge=_one_of("nudge", given.get("nudge"), NUDGES),
+        picks=_whole("picks", given.get("picks"), 1, 1, 100),
+    )
+
+
+def _verifier(given: Mapping[str, Any]) -> Verifier | None:
     known: tuple[Verifier, ...] = get_args(Verifier)
-    if value is not None and value not in known:
-        raise UnknownNameError("verifier", str(value), known)
-    return value  # type: ignore[no-any-return]
+    asked = given.get("verifier")
+    return None if asked is None else _one_of("verifier", asked, known)
+
+
+def _one_of(argument: str, value: Any, known: Sequence[Name]) -> Name:
+    """One of the names; the first where none is given.
+
+    Raises:
+        UnknownNameError: names the nearest.
+    """
+    text = _text(argument, value, known[0])
+    for name in known:
+        if name == text:
+            return name
+    raise UnknownNameError(argument, text, known)
 
 
 def disclosure_names() -> list[str]:

@@ -29,7 +29,7 @@ def dataset(experiment: Experiment) -> MemoryDataset:
 
 def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmentSpec | None:
     """The sandbox of every trial of a task; ``None`` for one that cannot be run (its setup says why)."""
-    if task.unsupported is not None:
+    if task.unsupported is not None or not task.sandboxed:
         return None
     if experiment.local:
         return SandboxEnvironmentSpec(LOCAL)
@@ -38,6 +38,7 @@ def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmen
     config = DockerConfig(
         build=experiment.plans[task.id],
         network=task.network or experiment.suite.spec.network,
+        allow=(*task.allowed_hosts, *experiment.suite.spec.allowed_hosts),
         network_verify=verifier_network(experiment.suite, task),
         **{key: value for key, value in stated.items() if value is not None},
     )
@@ -56,7 +57,7 @@ def _sample(
     return Sample(
         id=sample_id(task.id, arm),
         input=task.instruction,
-        target=f"reward 1 of {task.id}",
+        target=_target(task),
         metadata={
             "suite": task.suite,
             "task": task.id,
@@ -68,3 +69,9 @@ def _sample(
         },
         sandbox=sandbox,
     )
+
+
+def _target(task: BenchmarkTask) -> str:
+    """What Inspect's viewer shows beside a score."""
+    answer = None if task.question is None else task.question.facts.get("answer")
+    return f"reward 1 of {task.id}" if answer is None else str(answer)

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
+
+from inspect_ai.tool import ToolDef
 
 from workbench import __version__
-from workbench.benchmarks.suite import Suite, load_suite, suite_data, suite_spec
+from workbench.benchmarks.suite import Suite, load_suite, suite_data, suite_home
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.digest import digest_json, digest_parts, digest_text, short
 from workbench.core.errors import MachineError, UsageError
+from workbench.core.plugins import load_plugin
 from workbench.core.types import Progress
 from workbench.core.workspace import Workspace
 from workbench.evaluation.arguments import EvalArguments
@@ -31,6 +35,7 @@ from workbench.skills.folders import unique_folders
 from workbench.skills.opening import open_pool
 from workbench.skills.pool import Pool
 from workbench.skills.progress import shown_progress
+from workbench.skills.skill import Skill
 
 PROMPT = Path(__file__).parent / "agents" / "skill_agent.md"
 """The default agent's prompt; part of what decides a trial."""
@@ -42,7 +47,8 @@ class Experiment:
 
     Attributes:
         plans: task id -> how its one image is built; tasks that cannot be run have none.
-        engine: whether there is one, and why not.
+        engine: whether there is one, and why not; ``None`` where no task needs a sandbox.
+        cache: folder for what tools build.
         guard: stops the run after a failure that makes further trials pointless.
     """
 
@@ -50,13 +56,14 @@ class Experiment:
     arguments: EvalArguments
     routes: Routes
     plans: Mapping[str, BuildPlan]
-    engine: EngineStatus
+    engine: EngineStatus | None
+    cache: Path
     guard: Guard = field(default_factory=Guard)
 
     @property
     def local(self) -> bool:
         """Whether trials run in Inspect's local sandbox, for want of an engine."""
-        return not self.engine.ok
+        return self.engine is not None and not self.engine.ok
 
     def treatments(self, ids: Sequence[str], task_id: str) -> list[Treatment]:
         """Skills ready to install: the task's own copy where one is gold, else the pool's. Reads files."""
@@ -66,11 +73,23 @@ class Experiment:
         trees = {i: read_tree(gold[i].parent, gold[i].name) if i in gold else pool.tree(i) for i in ids}
         return [Treatment(i, folders[i], trees[i]) for i in ids]
 
+    def shown(self, ids: Sequence[str]) -> list[Skill]:
+        """Skills of the pool that are shown without being installed."""
+        return [self.routes.pool.get(skill_id) for skill_id in ids]
+
     def _folders(self, ids: Sequence[str], gold: Mapping[str, Path]) -> dict[str, str]:
         """Folder names in the sandbox: gold keeps its own, since reference solutions expect it."""
         own = {i: gold[i].name for i in ids if i in gold}
         others = (self.routes.pool.get(i) for i in ids if i not in gold)
         return {**unique_folders(others, taken=own.values()), **own}
+
+    def kit(self, task: BenchmarkTask) -> tuple[ToolDef, ...]:
+        """New tools for one trial of a question; none where it comes without."""
+        corpus = kit_corpus(self.suite, self.arguments)
+        if task.question is None or not task.question.kit or corpus is None:
+            return ()
+        tools: tuple[ToolDef, ...] = _kit(task.question.kit).tools(corpus, self.cache)
+        return tools
 
     @cached_property
     def task_digests(self) -> dict[str, str]:
@@ -89,7 +108,7 @@ class Experiment:
             "suite": self.suite.spec.model_dump(mode="json", exclude={"description", "license", "source"}),
             "arguments": self.arguments.model_dump(mode="json", exclude={"data"}),
             "prompt": digest_text(PROMPT.read_text(encoding="utf-8")),
-            "sandbox": LOCAL if self.local else PROVIDER,
+            "sandbox": None if self.engine is None else LOCAL if self.local else PROVIDER,
         }
         return short(digest_json(parts))
 
@@ -102,8 +121,11 @@ def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) 
     """
     suite = load_suite(suite_name, workspace, arguments.data)
     whole = suite
+    if arguments.subsets:
+        suite = suite.subset(arguments.subsets)
     if arguments.tasks:
         suite = suite.select(arguments.tasks)
+    suite = with_kits(suite, arguments)
     engine = _engine(suite)
     suite, plans = planned(suite)
     with shown_progress() as progress:
@@ -116,7 +138,7 @@ def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) 
         completers = {name: Completer.from_environment(workspace.cache) for name in arguments.routers}
         routers = _routers(arguments, pool, workspace, progress, completers)
     routes = Routes(suite, pool, gold_of(whole, pool), routers, arguments.k, completers)
-    return Experiment(suite, arguments, routes, plans, engine)
+    return Experiment(suite, arguments, routes, plans, engine, workspace.cache)
 
 
 def _routers(
@@ -137,10 +159,35 @@ def _routers(
     return routers
 
 
-def defaults(suite_name: str, workspace: Workspace) -> tuple[str, int]:
-    """A suite's own pool and router depth."""
-    _, spec = suite_spec(suite_name, workspace)
-    return spec.pool, spec.router_k
+def defaults(suite_name: str, workspace: Workspace, data: Path | None = None) -> tuple[str, int]:
+    """A suite's own pool and router depth, for the data that a run would use."""
+    home = suite_home(suite_name, workspace, data)
+    return home.pool, home.k
+
+
+def kit_corpus(suite: Suite, arguments: EvalArguments) -> Path | None:
+    """The folder that tools of questions read: as given, else the one that lies with the data."""
+    beside = suite.data / "toolqa"
+    return arguments.toolqa or (beside if beside.is_dir() else None)
+
+
+def with_kits(suite: Suite, arguments: EvalArguments) -> Suite:
+    """The suite in which questions whose tools have nothing to read are marked unsupported."""
+    corpus = kit_corpus(suite, arguments)
+    lacks = {
+        q.kit: _kit(q.kit).missing(corpus) for t in suite.tasks if (q := t.question) is not None and q.kit
+    }
+    tasks = (
+        replace(task, unsupported=lacks[task.question.kit])
+        if task.question is not None and lacks.get(task.question.kit)
+        else task
+        for task in suite.tasks
+    )
+    return replace(suite, tasks=tuple(tasks)) if any(lacks.values()) else suite
+
+
+def _kit(name: str) -> ModuleType:
+    return load_plugin("workbench.benchmarks.kits", name, "kit")
 
 
 def planned(suite: Suite) -> tuple[Suite, dict[str, BuildPlan]]:
@@ -149,7 +196,7 @@ def planned(suite: Suite) -> tuple[Suite, dict[str, BuildPlan]]:
     plans: dict[str, BuildPlan] = {}
     for task in suite.tasks:
         try:
-            if task.unsupported is None:
+            if task.unsupported is None and task.sandboxed:
                 plans[task.id] = image_plan(suite, task)
             tasks.append(task)
         except UsageError as error:
@@ -169,9 +216,12 @@ def image_plan(suite: Suite, task: BenchmarkTask) -> BuildPlan:
 
 def task_digest(task: BenchmarkTask, image: BuildPlan | None) -> str:
     """sha256 over everything of a task that can decide its outcome, its build context included."""
-    facts = repr(
-        (task.limits, task.network, sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
-    )
+    if task.question is not None:
+        asked = task.question
+        image_digest = "" if image is None else image.digest
+        return digest_json([task.instruction, asked.judge, asked.form, asked.facts, asked.gold, image_digest])
+    env = (sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
+    facts = repr((task.limits, task.network, task.allowed_hosts, *env))
     parts: list[str | bytes] = [task.instruction, facts, "" if image is None else image.digest]
     for file in (file for name in ("tests", "solution", "environment/skills") for file in _below(task, name)):
         parts += [file.relative_to(task.folder).as_posix(), file.read_bytes()]
@@ -182,11 +232,23 @@ def _below(task: BenchmarkTask, name: str) -> list[Path]:
     return sorted(p for p in (task.folder / name).rglob("*") if p.is_file() and not p.is_symlink())
 
 
-def _engine(suite: Suite) -> EngineStatus:
+def _engine(suite: Suite) -> EngineStatus | None:
+    needing = [task for task in suite.tasks if task.sandboxed]
+    if not needing:
+        return None
     status = engine_status()
     if not status.ok and suite.spec.sandbox == "docker":
         raise MachineError(
             f"'{suite.name}' runs in Docker containers, and {status.reason}; start an engine"
-            " (workbench doctor says how), or try the bundled suite: inspect eval workbench/quickstart"
+            f" (workbench doctor says how), or {_without_engine(suite, needing)}"
         )
     return status
+
+
+def _without_engine(suite: Suite, needing: Sequence[BenchmarkTask]) -> str:
+    """What can be run without an engine."""
+    needy = {task.tags.get("subset", "") for task in needing}
+    others = sorted({task.tags["subset"] for task in suite.tasks if "subset" in task.tags} - needy)
+    if others:
+        return f"leave out what needs one: -T subset={','.join(others)}"
+    return "try the bundled suite: inspect eval workbench/quickstart"

@@ -10,7 +10,7 @@ does, which resolves gold by folder name), that one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.benchmarks.suite import Suite
@@ -24,21 +24,22 @@ class Gold:
     """A task's gold skills by pool id, and where each lies in the task's folder.
 
     Attributes:
-        folders: pool id -> folder of the task's own copy.
+        ids: all gold ids, sorted.
         in_pool: the ids that the pool holds.
+        folders: pool id -> folder of the task's own copy, where it ships one.
     """
 
-    folders: Mapping[str, Path]
+    ids: tuple[str, ...]
     in_pool: frozenset[str]
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """All gold ids, sorted."""
-        return tuple(sorted(self.folders))
+    folders: Mapping[str, Path] = field(default_factory=dict)
 
 
 def gold_of(suite: Suite, pool: Pool) -> dict[str, Gold]:
     """Task id -> its gold skills in `pool`."""
+    if all(task.question is not None for task in suite.tasks):
+        held = frozenset(pool.ids())
+        questions = ((task.id, task.question.gold) for task in suite.tasks if task.question is not None)
+        return {task: Gold(ids, held.intersection(ids)) for task, ids in questions}
     variants = {(task, g.folder): g for task, found in gold_ids(suite.data).items() for g in found}
     return {task.id: _resolve(suite, task.id, pool, variants) for task in suite.tasks}
 
@@ -50,7 +51,7 @@ def _resolve(suite: Suite, task_id: str, pool: Pool, variants: Mapping[tuple[str
         variant = variants.get((task_id, skill.folder))
         suffix = "" if variant is None else variant.id.removeprefix(f"gt/{skill.folder}")
         folders[_choose(plain, suffix, skill.path, pool)] = skill.path
-    return Gold(folders, frozenset(i for i in folders if i in pool))
+    return Gold(tuple(sorted(folders)), frozenset(i for i in folders if i in pool), folders)
 
 
 def _choose(plain: str, suffix: str, path: Path, pool: Pool) -> str:

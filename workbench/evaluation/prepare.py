@@ -11,19 +11,23 @@ from inspect_ai.util import SandboxEnvironment, sandbox, store_as
 
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.errors import InfrastructureError, TrialError, UsageError, policy
-from workbench.core.record import Exposure
+from workbench.core.record import Exposure, RouteInfo
 from workbench.core.types import Arm
 from workbench.evaluation import trials
 from workbench.evaluation.container import LOCAL, image_of, notes_of, provider_of
 from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout, container_layout, local_layout
+from workbench.evaluation.showing import given_skills, installed_skills
 from workbench.evaluation.state import TrialState
-from workbench.evaluation.treatment import SKILL_FILE, install
+from workbench.evaluation.treatment import install
 from workbench.evaluation.verify import host_variables, read_folder
 from workbench.sandboxing.dockerfile import parse
 from workbench.sandboxing.landing import image, landings
 from workbench.sandboxing.transfer import put_tree
+
+NO_SANDBOX = "none"
+"""In the record of a trial that needed none."""
 
 
 def arm_of(state: TaskState) -> Arm:
@@ -63,19 +67,43 @@ async def _prepare(experiment: Experiment, state: TaskState) -> None:
     started = time.monotonic()
     if task.unsupported is not None:
         raise TrialError("task:unsupported", task.unsupported)
-    environment = sandbox()
-    record.sandbox = provider_of(environment)
-    record.image, record.notes = image_of(environment), [*_notes(task), *notes_of(environment)]
-    layout = await _stage(experiment, task, environment)
-    record.places = list(layout.skills)
-    ids = experiment.routes.chosen(arm, record.route)
-    treatments = await to_thread.run_sync(experiment.treatments, ids, task_id)
-    installed = await install(environment, layout, treatments)
-    texts = {t.id: t.tree.files[SKILL_FILE].data.decode("utf-8", "replace") for t in treatments}
-    trials.begin(state.uuid, trials.Trial(task, layout, experiment.arguments.disclosure, texts))
-    record.exposure = Exposure(disclosure=experiment.arguments.disclosure, routed=ids, installed=installed)
+    if task.question is None:
+        await _install(experiment, state, task, record.route)
+    else:
+        await _give(experiment, state, task, record.route)
     record.setup_ended = time.monotonic()
     record.setup_seconds = record.setup_ended - started
+
+
+async def _give(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> None:
+    """Have the skills' texts ready; nothing is installed, and a sandbox is for running the answer alone."""
+    record, showing = store_as(TrialState), experiment.arguments.showing
+    record.sandbox = NO_SANDBOX
+    if task.sandboxed:
+        _describe(record, task, sandbox())
+    ids = experiment.routes.chosen(arm_of(state), route)
+    skills = given_skills(await to_thread.run_sync(experiment.shown, ids) if ids else ())
+    trials.begin(state.uuid, trials.Trial(task, None, showing, skills, experiment.kit(task)))
+    record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids)
+
+
+async def _install(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> None:
+    """Install the skills in the sandbox, and prove it."""
+    record, showing = store_as(TrialState), experiment.arguments.showing
+    environment = sandbox()
+    _describe(record, task, environment)
+    layout = await _stage(experiment, task, environment)
+    record.places = list(layout.skills)
+    ids = experiment.routes.chosen(arm_of(state), route)
+    treatments = await to_thread.run_sync(experiment.treatments, ids, task.id)
+    installed = await install(environment, layout, treatments)
+    trials.begin(state.uuid, trials.Trial(task, layout, showing, installed_skills(treatments, layout)))
+    record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids, installed=installed)
+
+
+def _describe(record: TrialState, task: BenchmarkTask, environment: SandboxEnvironment) -> None:
+    record.sandbox = provider_of(environment)
+    record.image, record.notes = image_of(environment), [*_notes(task), *notes_of(environment)]
 
 
 def _notes(task: BenchmarkTask) -> list[str]:

@@ -22,6 +22,7 @@ from inspect_ai.util import sandbox, store_as
 from workbench.core.errors import TrialError, policy
 from workbench.core.record import Exposure, Load, Outcome, RouteInfo, Spend, TrialRecord
 from workbench.evaluation import trials
+from workbench.evaluation.answers import judge_answer
 from workbench.evaluation.columns import COLUMNS, column_metrics
 from workbench.evaluation.container import docker_of
 from workbench.evaluation.experiment import Experiment
@@ -32,6 +33,7 @@ from workbench.evaluation.loads import detect
 from workbench.evaluation.prepare import arm_of
 from workbench.evaluation.state import CUSTOM, TrialState
 from workbench.evaluation.transcripts import answered, transcript_calls
+from workbench.evaluation.use import use_of
 from workbench.evaluation.verify import Verdict
 
 NAME = "workbench"
@@ -82,7 +84,11 @@ async def _verify(experiment: Experiment, state: TaskState) -> Verdict:
     """Let the verifier judge."""
     with as_faults("harness_bug"):
         trial = trials.trial_of(state.uuid)
-        return await judge(experiment, trial.task, trial.layout)
+        if trial.task.question is not None:
+            return await judge_answer(
+                state.output.completion, trial.task.question, experiment.arguments.judge
+            )
+        return await judge(experiment, trial.task, trial.sandbox_layout)
 
 
 def _excluded(error: TrialError) -> Outcome:
@@ -145,7 +151,9 @@ def _sandbox_incidents() -> list[str]:
         box = docker_of(sandbox())
     except ProcessLookupError:
         return []
-    return [] if box is None else box.incidents
+    if box is None:
+        return []
+    return [*box.incidents, *(["disk_limit"] if box.container.disk_breaches else [])]
 
 
 def _has_failed() -> bool:
@@ -156,8 +164,10 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
     record, arm = store_as(TrialState), arm_of(state)
     task_id = str(state.metadata["task"])
     arguments = experiment.arguments
-    exposure = record.exposure or Exposure(disclosure=arguments.disclosure)
+    exposure = record.exposure or Exposure(disclosure=arguments.showing.way, nudge=arguments.showing.nudge)
     observed = _observed(record, exposure)
+    route = record.route or experiment.routes.unrouted(task_id)
+    exposure = exposure.model_copy(update={"loads": observed or (), "blind": observed is None})
     return TrialRecord(
         suite=experiment.suite.name,
         task=task_id,
@@ -172,9 +182,10 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
         task_digest=experiment.task_digests[task_id],
         notes=tuple(record.notes),
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
-        route=record.route or experiment.routes.unrouted(task_id),
-        exposure=exposure.model_copy(update={"loads": observed or (), "blind": observed is None}),
+        route=route,
+        exposure=exposure,
         outcome=outcome,
+        use=use_of(exposure, route.gold),
         spend=_spend(record, verify_started),
     )
 

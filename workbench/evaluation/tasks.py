@@ -13,12 +13,12 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import TaskState
 from inspect_ai.viewer import ViewerConfig
 
-from workbench.benchmarks.suite import suite_names
+from workbench.benchmarks.suite import suite_home, suite_names
 from workbench.core.errors import WorkbenchError
 from workbench.core.terminal import safe
 from workbench.core.workspace import Workspace, find_workspace
 from workbench.evaluation import trials
-from workbench.evaluation.arguments import parse, refuse_unknown
+from workbench.evaluation.arguments import folder, parse, refuse_unknown
 from workbench.evaluation.names import qualified
 
 MAX_RETRIES = 8
@@ -38,8 +38,14 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
         pool: str | None = None,
         conditions: str | list[str] | None = None,
         disclosure: str | None = None,
+        nudge: str | None = None,
+        catalogue: int | None = None,
+        picks: int | None = None,
         data: str | None = None,
+        subset: str | list[str] | None = None,
         tasks: str | list[str] | None = None,
+        judge: str | None = None,
+        toolqa: str | None = None,
         seed: int | None = None,
         verifier: str | None = None,
         **unknown: Any,
@@ -50,8 +56,14 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
             "pool": pool,
             "conditions": conditions,
             "disclosure": disclosure,
+            "nudge": nudge,
+            "catalogue": catalogue,
+            "picks": picks,
             "data": data,
+            "subset": subset,
             "tasks": tasks,
+            "judge": judge,
+            "toolqa": toolqa,
             "seed": seed,
             "verifier": verifier,
         }
@@ -76,17 +88,19 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace, here: Pat
     """
     from workbench.evaluation.agents.auto import auto
     from workbench.evaluation.dataset import dataset
-    from workbench.evaluation.experiment import defaults, experiment
+    from workbench.evaluation.experiment import experiment
     from workbench.evaluation.prepare import prepare
     from workbench.evaluation.score import workbench_scorer
 
-    pool, k = defaults(name, workspace)
-    arguments = parse(given, workspace, here, pool=pool, k=k)
+    own = suite_home(name, workspace, folder("data", given, here))
+    arguments = parse(given, workspace, here, pool=own.pool, k=own.k)
     run = experiment(name, arguments, workspace)
     if len(arguments.arms) > 1:
-        size = f"{len(run.suite.tasks)} x {len(arguments.arms)} samples"
-        _notice(f"{size} (tasks x treatments); --limit counts samples")
-    if run.local:
+        samples = f"{len(run.suite.tasks)} x {len(arguments.arms)} samples"
+        _notice(f"{samples} (tasks x treatments); --limit counts samples")
+    if own.sampled:
+        _notice(f"{name}: a small sample of our own; for the benchmark itself: workbench fetch {name}")
+    if run.engine is not None and run.local:
         _notice(f"{run.engine.reason}. Trials run in Inspect's local sandbox: on this machine, not isolated")
     return Task(
         dataset=dataset(run),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from inspect_ai.tool import Tool, ToolDef
+
 from workbench.benchmarks.task import BenchmarkTask
-from workbench.core.errors import UsageError
+from workbench.core.errors import TrialError, UsageError
+from workbench.disclosure.presentation import Showing, ShownSkill
 from workbench.evaluation.layout import Layout
 
 
@@ -16,15 +18,24 @@ class Trial:
 
     Attributes:
         task: what is tried.
-        layout: where things lie in its sandbox.
-        disclosure: how skills are shown.
-        skill_texts: id -> the SKILL.md that was installed and proven.
+        layout: where things lie in its sandbox; ``None`` where nothing was put into one.
+        showing: how skills are shown.
+        kit: tools that come with a question.
+        skills: what there is to show, in order: as installed and proven, or as the pool has it.
     """
 
     task: BenchmarkTask
-    layout: Layout
-    disclosure: str
-    skill_texts: Mapping[str, str]
+    layout: Layout | None
+    showing: Showing
+    skills: tuple[ShownSkill, ...]
+    kit: tuple[Tool | ToolDef, ...] = ()
+
+    @property
+    def sandbox_layout(self) -> Layout:
+        """The layout of a trial that has a sandbox to work in."""
+        if self.layout is None:
+            raise TrialError("harness_bug", f"nothing was installed for '{self.task.id}'")
+        return self.layout
 
 
 _trials: dict[str, Trial] = {}

@@ -20,15 +20,18 @@ from workbench.reporting.summary import summarise
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from workbench.reporting.table import TrialTable
 
-def summary_of(logs: Sequence[Path]) -> Summary:
-    """The summary of log files.
+
+def summary_of(logs: Sequence[Path], table: TrialTable | None = None) -> Summary:
+    """The summary of log files; `table` is told of every trial on the way.
 
     Raises:
         UsageError: not one of them is a log of a workbench task; says what each is.
     """
     notes = Notes()
-    summary = summarise(read_trials(logs, notes), notes)
+    trials = read_trials(logs, notes)
+    summary = summarise(trials if table is None else table.watch(trials), notes)
     if not notes.read and not summary.planned:
         found = [*notes.unreadable, *notes.foreign]
         listed = "; ".join(f"{path}: {reason}" for path, reason in found[:3])

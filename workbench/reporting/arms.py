@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from workbench.core.record import Spend
 from workbench.core.types import FUNNEL, PASS
 from workbench.reporting.cells import Cell
+from workbench.reporting.estimates import estimate
+from workbench.reporting.explain import given, stage_shares
 from workbench.reporting.facts import Fact
+from workbench.reporting.prices import per_success, per_trial, seconds
 from workbench.reporting.schema import (
     ArmSummary,
     Estimate,
@@ -18,9 +21,10 @@ from workbench.reporting.schema import (
     Spending,
     TaskResult,
     Total,
+    TrialMark,
 )
 from workbench.stats.passk import Kind, PassK, TaskCount, pass_k
-from workbench.stats.proportion import clustered_rate
+from workbench.stats.variance import components
 
 _MOST_K = 10
 
@@ -47,20 +51,19 @@ def arm_summary(cell: Cell, level: float) -> ArmSummary:
         exclusions=tuple(_exclusions(cell.facts)),
         load_precision=_loading(cell, level, _precision, "nothing was loaded"),
         load_recall=_loading(cell, level, _recall, "loads could not be observed"),
+        distractors=_loading(cell, level, _distracted, "loads could not be observed"),
+        unused_gold=_loading(cell, level, _unused, "no gold was given, or loads could not be observed"),
+        first_load=_first_load(cell),
+        macro=_macro(cell),
         spending=_spending(cell.facts),
         passes=_passes(tasks, level),
+        stages=stage_shares(cell, level),
+        given=given(cell, level),
+        per_trial=per_trial(cell, level),
+        per_success=per_success(cell, level),
+        within=_within(cell),
         tasks=tasks,
     )
-
-
-def estimate(tasks: Sequence[Sequence[float]], level: float, reason: str) -> Estimate:
-    """Mean over tasks with interval; `reason` is given when there is no task."""
-    if not tasks:
-        return Estimate(value=None, tasks=0, reason=reason)
-    rate = clustered_rate(tasks, level)
-    if rate.interval is None:
-        return Estimate(value=rate.mean, tasks=1, reason="one task has no interval")
-    return Estimate(value=rate.mean, low=rate.interval.low, high=rate.interval.high, tasks=rate.tasks)
 
 
 def _task(task: str, facts: Sequence[Fact]) -> TaskResult:
@@ -74,7 +77,27 @@ def _task(task: str, facts: Sequence[Fact]) -> TaskResult:
         pending=counts["pending"],
         passed=sum(reward >= PASS for reward in rewards),
         mean=math.fsum(rewards) / len(rewards) if rewards else None,
+        trials=tuple(_mark(fact) for fact in facts),
     )
+
+
+def _mark(fact: Fact) -> TrialMark:
+    return TrialMark(
+        epoch=fact.epoch,
+        status=fact.status,
+        reward=fact.reward,
+        stage=fact.funnel,
+        cause=fact.cause,
+        log=fact.log,
+        sample=fact.sample_id,
+    )
+
+
+def _within(cell: Cell) -> float | None:
+    """1 - intraclass correlation; ``None`` without repeated trials or without any variance."""
+    rewards = list(cell.rewards.values())
+    correlation = components(rewards).correlation if len(rewards) > 1 else None
+    return None if correlation is None else 1 - correlation
 
 
 def _bounds(cell: Cell) -> tuple[float, float]:
@@ -115,6 +138,32 @@ def _recall(fact: Fact) -> float | None:
     return len(fact.loaded & fact.gold) / len(fact.gold)
 
 
+def _distracted(fact: Fact) -> float | None:
+    return None if fact.loaded is None else float(bool(fact.loaded - fact.gold))
+
+
+def _unused(fact: Fact) -> float | None:
+    had = fact.gold & fact.given
+    return None if fact.loaded is None or not had else len(had - fact.loaded) / len(had)
+
+
+def _first_load(cell: Cell) -> float | None:
+    turns = [fact.first_load for fact in cell.facts if fact.first_load is not None]
+    return sum(turns) / len(turns) if turns else None
+
+
+def _macro(cell: Cell) -> float | None:
+    """The unweighted mean over subsets of the mean over tasks; trials within a task are averaged first."""
+    subset = {fact.task: fact.group["subset"] for fact in cell.facts if "subset" in fact.group}
+    means: dict[str, list[float]] = {name: [] for name in subset.values()}
+    for task, rewards in cell.rewards.items():
+        if task in subset:
+            means[subset[task]].append(math.fsum(rewards) / len(rewards))
+    if len(means) < 2 or not all(means.values()):
+        return None
+    return math.fsum(math.fsum(values) / len(values) for values in means.values()) / len(means)
+
+
 def _loading(cell: Cell, level: float, share: Callable[[Fact], float | None], reason: str) -> Estimate:
     """Mean over tasks of a share of loaded skills; not defined where no skills are installed."""
     if cell.arm.condition == "none":
@@ -131,14 +180,8 @@ def _spending(facts: Sequence[Fact]) -> Spending:
     return Spending(
         tokens=_total([spend.total_tokens for spend in ran]),
         cost_usd=_total([spend.cost_usd for spend in ran]),
-        seconds=_total([_seconds(spend) for spend in ran]),
+        seconds=_total([seconds(spend) for spend in ran]),
     )
-
-
-def _seconds(spend: Spend) -> float | None:
-    parts = (spend.setup_seconds, spend.agent_seconds, spend.verify_seconds)
-    known = [part for part in parts if part is not None]
-    return math.fsum(known) if known else None
 
 
 def _total(values: Sequence[float | None]) -> Total:

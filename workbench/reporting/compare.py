@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.reporting.cells import Cell, baseline
-from workbench.reporting.schema import ArmSummary, Comparison, Estimate, GoldGap
+from workbench.reporting.schema import ArmSummary, Change, Comparison, Estimate, GoldGap
 from workbench.stats.gap import gap_share
 from workbench.stats.interval import Interval
 from workbench.stats.multiplicity import holm
 from workbench.stats.paired import Difference, difference
 from workbench.stats.power import detectable, paired_components
+from workbench.stats.proportion import task_means
 
 Rewards = Mapping[str, Sequence[float]]
 
@@ -23,8 +24,8 @@ def compared(cells: list[Cell], cell: Cell, summary: ArmSummary, level: float, s
     gold = baseline(cells, cell, "gold") if cell.arm.condition == "routed" else None
     return summary.model_copy(
         update={
-            "vs_none": None if none is None else _comparison(cell, none, level, seed),
-            "vs_gold": None if gold is None else _comparison(cell, gold, level, seed),
+            "vs_none": None if none is None else comparison(cell, none, level, seed),
+            "vs_gold": None if gold is None else comparison(cell, gold, level, seed),
             "gap": None if none is None or gold is None else _gap(cell, none, gold, level),
         }
     )
@@ -54,7 +55,8 @@ def _holm(comparisons: Iterable[Comparison | None]) -> list[Comparison | None]:
     ]
 
 
-def _comparison(cell: Cell, base: Cell, level: float, seed: int) -> Comparison:
+def comparison(cell: Cell, base: Cell, level: float, seed: int) -> Comparison:
+    """One cell minus another, on the tasks scored in both; uncorrected."""
     mine, theirs = cell.rewards, base.rewards
     common = sorted(mine.keys() & theirs.keys())
     missing = tuple(sorted((cell.by_task.keys() | base.by_task.keys()) - set(common)))
@@ -73,7 +75,21 @@ def _comparison(cell: Cell, base: Cell, level: float, seed: int) -> Comparison:
         worse=found.worse,
         missing=missing,
         detectable=_detectable(first, second, found),
+        changes=changes(common, first, second),
     )
+
+
+def changes(
+    tasks: Sequence[str], first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]
+) -> tuple[Change, ...]:
+    """Tasks whose means differ, those that the first arm loses by most first."""
+    means = zip(tasks, task_means(first), task_means(second), first, second, strict=True)
+    found = [
+        Change(task=task, first=a, second=b, trials=(len(x), len(y)))
+        for task, a, b, x, y in means
+        if abs(a - b) > 1e-12
+    ]
+    return tuple(sorted(found, key=lambda change: (change.first - change.second, change.task)))
 
 
 def _uncompared(label: str, missing: tuple[str, ...]) -> Comparison:
@@ -98,7 +114,8 @@ def _detectable(
     if found.tasks < 2:
         return None
     trials = round(sum(map(len, [*first, *second])) / (2 * found.tasks))
-    return detectable(paired_components(first, second), found.tasks, trials)
+    least = detectable(paired_components(first, second), found.tasks, trials)
+    return least if least is None or least <= 1 else None
 
 
 def _gap(cell: Cell, none: Cell, gold: Cell, level: float) -> GoldGap | None:

@@ -17,7 +17,7 @@ Variant = tuple[tuple[str, str], ...]
 @dataclass(slots=True)
 class Fact:
     """One trial. `agent` and `variant` are ``None`` until `_settle` fills them in; `loaded` is ``None``
-    where loads could not be observed."""
+    where loads could not be observed; `given` are the skills handed to the trial."""
 
     suite: str
     model: str
@@ -39,6 +39,9 @@ class Fact:
     spend: Spend | None = None
     sandbox: str | None = None
     task_digest: str | None = None
+    given: frozenset[str] = frozenset()
+    group: Mapping[str, str] = field(default_factory=dict)
+    first_load: int | None = None
 
 
 @dataclass(slots=True)
@@ -49,6 +52,8 @@ class Route:
     gold_in_pool: int
     metrics: Mapping[str, float]
     seconds: float | None
+    pool_size: int
+    subset: str = ""
 
 
 @dataclass
@@ -66,7 +71,7 @@ def collect(trials: Iterable[Trial]) -> Collected:
         collected.facts.append(_fact(trial))
         if trial.route is not None and trial.route.router is not None:
             key = (trial.suite, trial.arm.router or trial.route.router, route_variant(trial.route))
-            collected.routes.setdefault(key, {}).setdefault(trial.task, _route(trial.route))
+            collected.routes.setdefault(key, {}).setdefault(trial.task, _route(trial.route, trial.record))
     collected.facts.sort(
         key=lambda f: (f.suite, f.model, f.arm.label, f.task, f.epoch, f.run, f.sample_id, f.log)
     )
@@ -88,7 +93,8 @@ def _variant(arm: Arm, route: RouteInfo, exposure: Exposure) -> Variant:
     """What decides a treatment: nothing for no skills, how skills are shown for gold."""
     if arm.condition == "none":
         return ()
-    shown = (("disclosure", exposure.disclosure),)
+    nudged = () if exposure.nudge == "neutral" else (("nudge", exposure.nudge),)
+    shown = (("disclosure", exposure.disclosure), *nudged)
     return shown if arm.condition == "gold" else (*route_variant(route), ("k", str(route.k)), *shown)
 
 
@@ -112,16 +118,19 @@ def _fact(trial: Trial) -> Fact:
 
 
 def _add_record(fact: Fact, record: TrialRecord, agent: str) -> None:
+    fact.gold = frozenset(record.route.gold)
     fact.variant = _variant(fact.arm, record.route, record.exposure)
     fact.spend = record.spend
     fact.sandbox = record.sandbox
     fact.task_digest = record.task_digest
+    fact.group = record.group
+    fact.given = frozenset(record.exposure.routed)
     if fact.status == "scored":
         fact.reward = record.outcome.reward
         fact.funnel = record.outcome.funnel
         fact.agent = agent
-        fact.gold = frozenset(record.route.gold)
         fact.loaded = _loaded(record.exposure)
+        fact.first_load = None if record.use is None else record.use.first_turn
 
 
 def _loaded(exposure: Exposure) -> frozenset[str] | None:
@@ -132,8 +141,10 @@ def _loaded(exposure: Exposure) -> frozenset[str] | None:
     return frozenset(load.id for load in exposure.loads)
 
 
-def _route(route: RouteInfo) -> Route:
-    return Route(len(route.gold), len(route.gold_in_pool), route.metrics, route.seconds)
+def _route(route: RouteInfo, record: TrialRecord | None) -> Route:
+    subset = "" if record is None else record.group.get("subset", "")
+    gold, in_pool = len(route.gold), len(route.gold_in_pool)
+    return Route(gold, in_pool, route.metrics, route.seconds, route.pool_size, subset)
 
 
 def _part_changed_tasks(facts: list[Fact]) -> None:

@@ -57,6 +57,23 @@ class Exclusion(_Part):
     detail: str
 
 
+class TrialMark(_Part):
+    """One trial to look at: how it ended, and where its transcript is.
+
+    Attributes:
+        log, sample: file and sample id, as ``inspect view`` names them.
+        stage: the funnel stage at which it ended; ``None`` when it was not scored.
+    """
+
+    epoch: int
+    status: Literal["scored", "excluded", "pending"]
+    reward: float | None
+    stage: FunnelStage | None
+    cause: str | None
+    log: str
+    sample: str
+
+
 class TaskResult(_Part):
     """One task in one arm. `mean` is over scored trials, ``None`` without one."""
 
@@ -67,6 +84,78 @@ class TaskResult(_Part):
     pending: int
     passed: int
     mean: float | None
+    trials: tuple[TrialMark, ...] = ()
+
+
+class Change(_Part):
+    """A task on which two arms differ: their means, and how many trials each mean rests on."""
+
+    task: str
+    first: float
+    second: float
+    trials: tuple[int, int]
+
+
+class Given(_Part):
+    """Success of those scored trials of an arm that met something on their way.
+
+    Attributes:
+        kind: ``coverage`` (how much of the gold was among the skills given) or ``loads`` (how much of
+            it the agent loaded).
+        state: ``all``, ``some`` or ``none`` of the gold skills.
+        trials: how many there are; `success` averages them within tasks.
+    """
+
+    kind: Literal["coverage", "loads"]
+    state: Literal["all", "some", "none"]
+    trials: int
+    success: Estimate
+
+
+class Slice(_Part):
+    """The tasks that share a tag, and every arm's success on them.
+
+    Attributes:
+        by, value: e.g. ``difficulty`` and ``hard``, ``gold skills`` and ``2``.
+        arms: label -> success.
+    """
+
+    by: str
+    value: str
+    tasks: int
+    arms: Mapping[str, Estimate]
+
+
+class Agreement(_Part):
+    """Kendall's tau-b between a routing metric and success, over routers, on tasks that all ran."""
+
+    metric: str
+    routers: int
+    tau: Estimate
+
+
+class FrontPoint(_Part):
+    """An arm's price per trial and its success; `best` where no other arm is better in both."""
+
+    arm: str
+    price: Estimate
+    success: Estimate
+    best: bool
+
+
+class Front(_Part):
+    """Price against success, in the first unit that is known for all arms and not zero for all."""
+
+    unit: Literal["cost_usd", "tokens", "seconds"]
+    points: tuple[FrontPoint, ...]
+
+
+class Prices(_Part):
+    """Tokens, US dollars and seconds: means over tasks where known for a trial, ratios per success."""
+
+    tokens: Estimate
+    cost_usd: Estimate
+    seconds: Estimate
 
 
 class PassEstimate(_Part):
@@ -93,6 +182,7 @@ class Comparison(_Part):
         family: number of comparisons adjusted for.
         missing: tasks left out because one of the two arms has no scored trial of them.
         detectable: the smallest difference this design finds with 80 % power at the 5 % level.
+        changes: tasks whose means differ, those that lost most first.
     """
 
     baseline: str
@@ -105,6 +195,7 @@ class Comparison(_Part):
     worse: int
     missing: tuple[str, ...]
     detectable: float | None
+    changes: tuple[Change, ...] = ()
 
 
 class GoldGap(_Part):
@@ -121,10 +212,18 @@ class ArmSummary(_Part):
         arm: label, with what tells it from others of the same label, e.g. ``routed-bm25 k=5``.
         success: mean reward over tasks of the mean over their scored trials.
         lowest, highest: success over all planned trials if every one not scored had 0, had 1.
-        funnel: scored trials by the stage at which they ended.
+        funnel: scored trials by the stage at which they ended; `stages` their shares.
         load_precision, load_recall: share of loaded skills that are gold, of gold skills that were
             loaded; means over tasks with anything loaded, with gold.
+        distractors: share of trials that loaded a skill that is not gold; `unused_gold` share of the
+            gold skills given that were not loaded.
+        first_load: mean turn of the first load over trials with one, 0 for what was in the prompt.
+        macro: success averaged over the suite's subsets, each counting alike; ``None`` without subsets,
+            or when one has no scored trial.
         passes: pass@k and pass^k, where trials were repeated.
+        given: success by what was routed and what was loaded. Associations, not effects.
+        per_trial, per_success: what a trial and a success cost.
+        within: share of the variance of rewards that lies between trials of one task.
     """
 
     arm: str
@@ -142,8 +241,17 @@ class ArmSummary(_Part):
     exclusions: tuple[Exclusion, ...]
     load_precision: Estimate
     load_recall: Estimate
+    distractors: Estimate
+    unused_gold: Estimate
+    first_load: float | None
+    macro: float | None
     spending: Spending
     passes: tuple[PassEstimate, ...]
+    stages: Mapping[FunnelStage, Estimate]
+    given: tuple[Given, ...]
+    per_trial: Prices
+    per_success: Prices
+    within: float | None
     vs_none: Comparison | None = None
     vs_gold: Comparison | None = None
     gap: GoldGap | None = None
@@ -172,12 +280,20 @@ class Block(_Part):
     sandboxes: Mapping[str, int]
     fractional: bool
     missing_share: float
+    slices: tuple[Slice, ...] = ()
+    agreement: tuple[Agreement, ...] = ()
+    front: Front | None = None
 
 
 class Stratum(_Part):
-    """Means of routing metrics over the tasks of a stratum for which each is defined."""
+    """Means of routing metrics over the tasks of a stratum for which each is defined.
 
-    name: Literal["all", "single", "multi"]
+    Attributes:
+        name: ``all``, ``single``, ``multi``, the name of a subset, or ``macro``, the unweighted mean
+            over subsets.
+    """
+
+    name: str
     tasks: int
     metrics: Mapping[str, float]
 
@@ -199,6 +315,7 @@ class RoutingSummary(_Part):
     not_in_pool: tuple[str, ...]
     seconds: float | None
     strata: tuple[Stratum, ...]
+    pool_size: int | None = None
 
 
 class FileNote(_Part):
@@ -215,6 +332,26 @@ class LogNotes(_Part):
     foreign: tuple[FileNote, ...] = ()
     unreadable: tuple[FileNote, ...] = ()
     superseded: int = 0
+
+
+class BesideRow(_Part):
+    """A system's numbers, in percent; `ours` where they come from these logs."""
+
+    system: str
+    ours: bool
+    values: tuple[float | None, ...]
+
+
+class Beside(_Part):
+    """A published table with our numbers below it; `differs` says how the settings are unlike."""
+
+    paper: str
+    table: str
+    benchmark: str
+    setting: str
+    differs: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[BesideRow, ...]
 
 
 class Summary(_Part):
@@ -237,3 +374,4 @@ class Summary(_Part):
     blocks: tuple[Block, ...]
     routing: tuple[RoutingSummary, ...]
     logs: LogNotes
+    published: tuple[Beside, ...] = ()

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Sequence
 from workbench.reporting.arms import arm_summary
 from workbench.reporting.cells import Cell, group
 from workbench.reporting.compare import adjusted, compared
-from workbench.reporting.facts import Fact, collect
+from workbench.reporting.explain import agreements, slices
+from workbench.reporting.facts import Collected, Fact, collect
 from workbench.reporting.headline import flags, headline, missing_share, too_many_missing
+from workbench.reporting.prices import front
 from workbench.reporting.read import Notes
 from workbench.reporting.routing import routing_summaries
 from workbench.reporting.schema import ArmSummary, Block, FileNote, LogNotes, Summary
@@ -32,7 +34,11 @@ def summarise(
     grouped = group(collected.facts)
     arms = adjusted([arm for cells in grouped.values() for arm in _arms(cells, level, seed)])
     remaining = iter(arms)
-    blocks = tuple(_block(key, cells, [next(remaining) for _ in cells]) for key, cells in grouped.items())
+    plain = [_block(key, cells, [next(remaining) for _ in cells]) for key, cells in grouped.items()]
+    blocks = tuple(
+        _explained(block, cells, collected, seed, level)
+        for block, cells in zip(plain, grouped.values(), strict=True)
+    )
     status = Counter(fact.status for fact in collected.facts)
     found = notes or Notes()
     return Summary(
@@ -72,6 +78,17 @@ def _block(key: tuple[str, str, str], cells: Sequence[Cell], arms: Sequence[ArmS
         sandboxes=sandboxes,
         fractional=any(fact.reward not in (None, 0.0, 1.0) for fact in facts),
         missing_share=max(missing_share(arm) for arm in arms),
+    )
+
+
+def _explained(block: Block, cells: Sequence[Cell], collected: Collected, seed: int, level: float) -> Block:
+    """`block` with what goes with success."""
+    return block.model_copy(
+        update={
+            "slices": slices(cells, level),
+            "agreement": agreements(cells, collected, seed, level),
+            "front": front(block.arms),
+        }
     )
 
 

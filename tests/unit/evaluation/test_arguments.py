@@ -22,7 +22,7 @@ def parsed(tmp_path: Path, **given: Any) -> EvalArguments:
 def test_defaults_compare_one_router_with_both_baselines(tmp_path: Path) -> None:
     arguments = parsed(tmp_path)
     assert arguments.arms == (Arm("none"), Arm("gold"), Arm("routed", "bm25"))
-    assert (arguments.k, arguments.pool, arguments.disclosure) == (5, "quickstart", "progressive")
+    assert (arguments.k, arguments.pool, arguments.showing.way) == (5, "quickstart", "progressive")
 
 
 @pytest.mark.parametrize("router", ["bm25,random", ["bm25", "random"], "bm25, random,bm25"])

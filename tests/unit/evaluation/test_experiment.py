@@ -116,12 +116,17 @@ class Counting:
     """A router that counts its queries."""
 
     name = fingerprint = index_fingerprint = "counting"
+    parallel = 2
 
     def __init__(self) -> None:
         self.asked: list[str] = []
 
     def prepare(self) -> None:
         """Nothing to prepare."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Nothing to say."""
+        return ()
 
     def route(self, queries: list[Query], k: int) -> list[Ranking]:
         """Note the queries."""

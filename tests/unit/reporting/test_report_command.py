@@ -197,3 +197,16 @@ def test_a_canvas_is_what_the_console_can_show() -> None:
     assert not canvas_of(without).colour
     narrow = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     assert not canvas_of(Console(file=narrow)).unicode
+
+
+def test_several_files_are_written_from_one_reading(
+    complete_log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("html", "markdown", "json", "csv", "parquet")
+    chosen = [part for name in options for part in (f"--{name}", str(tmp_path / f"report.{name}"))]
+    assert run(["report", str(complete_log), *chosen]) == 0
+    assert capsys.readouterr().out == ""
+    starts = {name: (tmp_path / f"report.{name}").read_bytes()[:15] for name in options}
+    assert starts["html"] == b"<!doctype html>"
+    assert starts["parquet"].startswith(b"PAR1")
+    assert all(starts.values())

@@ -55,6 +55,7 @@ class _Environment(_Lenient):
     gpus: int = Field(default=0, ge=0)
     allow_internet: bool | None = None
     network_mode: Literal["public", "no-network", "none", "allowlist"] | None = None
+    allowed_hosts: tuple[str, ...] = ()
     env: dict[str, str] = {}
 
     @model_validator(mode="before")
@@ -81,6 +82,14 @@ class _TaskFile(_Lenient):
 _KNOWN = {
     "version", "schema_version", "metadata", "agent", "verifier", "solution", "environment", "source",
 }  # fmt: skip
+
+
+MISSING = "holds no task folders (each with a task.toml); give the folder above them"
+
+
+def tasks_folder(folder: Path) -> Path | None:
+    """The folder that holds task folders: the given one, or the ``tasks/`` in it."""
+    return next((f for f in (folder, folder / "tasks") if any(f.glob("*/task.toml"))), None)
 
 
 def read_tasks(suite: str, folder: Path) -> tuple[BenchmarkTask, ...]:
@@ -110,6 +119,7 @@ def read_task(suite: str, folder: Path) -> BenchmarkTask:
         solution=_existing(folder / "solution" / "solve.sh"),
         limits=_limits(spec),
         network=_network(spec.environment),
+        allowed_hosts=spec.environment.allowed_hosts if spec.environment.network_mode == "allowlist" else (),
         verifier_env=spec.verifier.env,
         solution_env=spec.solution.env,
         tags=_tags(spec.metadata),
@@ -183,8 +193,8 @@ def _ignored(raw: Mapping[str, Any], spec: _TaskFile) -> list[str]:
     if spec.environment.env:
         names = sorted(spec.environment.env)
         notes.append(f"task.toml: [environment.env] is ignored ({', '.join(names)})")
-    if spec.environment.network_mode == "allowlist":
-        notes.append("task.toml: network_mode = allowlist is treated as none")
+    if spec.environment.network_mode == "allowlist" and not spec.environment.allowed_hosts:
+        notes.append("task.toml: network_mode = allowlist without allowed_hosts is treated as none")
     return notes
 
 

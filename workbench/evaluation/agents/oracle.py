@@ -1,16 +1,19 @@
 """The reference solution as agent: ``solution/solve.sh`` with only the condition's skills installed.
 
 As Harbor's oracle, it proves that a task can be solved; and with skills withheld, that the task
-needs them. It needs no model.
+needs them. A question is given its known answer where every gold skill is at hand, and none where
+one is not, so that its score is the routing's alone. It needs no model.
 """
 
 from __future__ import annotations
 
 import shlex
 
+from inspect_ai.model import ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import sandbox
 
+from workbench.benchmarks.task import Question
 from workbench.core.record import Load
 from workbench.evaluation.agents.session import Session, session
 from workbench.evaluation.loads import Call, detect
@@ -26,11 +29,25 @@ def oracle() -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate
         async with session("oracle", state, blind=True) as trial:
-            await _run(trial)
+            if trial.task.question is None:
+                await _run(trial)
+            else:
+                state.output = ModelOutput.from_content("oracle", _answer(trial, trial.task.question))
         state.completed = True
         return state
 
     return solve
+
+
+def _answer(trial: Session, question: Question) -> str:
+    at_hand = {skill.id for skill in trial.trial.skills}
+    if question.solution is None:
+        trial.incident("no_reference_solution")
+    if question.solution is None or not at_hand.issuperset(question.gold):
+        return ""
+    for skill_id in question.gold:
+        trial.observe(Load(id=skill_id, tier="body", via="oracle"))
+    return question.solution
 
 
 async def _run(trial: Session) -> None:

@@ -21,18 +21,25 @@ from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout
 from workbench.evaluation.state import TrialState
 from workbench.evaluation.transcripts import answered
-from workbench.evaluation.trials import trial_of
+from workbench.evaluation.trials import Trial, trial_of
 
 
 @dataclass(frozen=True)
 class Session:
     """One agent at work on one trial."""
 
-    task: BenchmarkTask
-    layout: Layout
-    disclosure: str
+    trial: Trial
     installed: tuple[Installed, ...]
-    skill_texts: Mapping[str, str]
+
+    @property
+    def task(self) -> BenchmarkTask:
+        """What is tried."""
+        return self.trial.task
+
+    @property
+    def layout(self) -> Layout:
+        """Where things lie in the sandbox; only for a trial that works in one."""
+        return self.trial.sandbox_layout
 
     def observe(self, load: Load) -> None:
         """Report a load as it happens; it is dated to the model's latest turn."""
@@ -76,13 +83,7 @@ async def session(
     limits: list[Limit] = [time_limit(trial.task.limits.agent_seconds)] if limited else []
     try:
         with as_faults("harness_bug"), apply_limits(limits, catch_errors=True) as scope:
-            yield Session(
-                task=trial.task,
-                layout=trial.layout,
-                disclosure=trial.disclosure,
-                installed=exposure.installed if exposure else (),
-                skill_texts=trial.skill_texts,
-            )
+            yield Session(trial, exposure.installed if exposure else ())
         if scope.limit_error is not None:
             add_incident("agent_timeout")
     finally:

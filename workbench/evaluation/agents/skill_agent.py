@@ -1,7 +1,8 @@
 """The default agent: a plain tool loop with a shell, Python, and the condition's skills.
 
 It is Inspect's ``react`` loop with our prompt (skill_agent.md) and no other, the catalogue of the
-chosen disclosure, and the task's own time limit, of which the agent is told.
+chosen disclosure, and the task's own time limit, of which the agent is told. A question is answered
+with what is shown and the tools that come with it, and without tools in a single reply.
 """
 
 from __future__ import annotations
@@ -12,28 +13,29 @@ from functools import cache
 from pathlib import Path
 
 from inspect_ai.agent import AgentPrompt, AgentState, react
-from inspect_ai.model import get_model
+from inspect_ai.model import ChatMessageUser, get_model
 from inspect_ai.model._model import ModelGenerateError
 from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import Tool, ToolDef
 from inspect_ai.util import store_as
 from tenacity import RetryError
 
 from workbench.core.errors import TrialError
 from workbench.core.plugins import load_plugin
-from workbench.disclosure.presentation import DEFAULT_BUDGET, Presentation, ShownSkill
+from workbench.disclosure.presentation import Choice, Presentation
 from workbench.evaluation.agents.session import Session, session
-from workbench.evaluation.agents.tools import bash, python
+from workbench.evaluation.agents.tools import DEFAULT_SECONDS, bash, python
 from workbench.evaluation.names import qualified
 from workbench.evaluation.state import TrialState
-from workbench.skills.reader import read_skill
+
+_CHOICES = 3
 
 
 @solver(name=qualified("skill_agent"))
-def skill_agent(budget: int = DEFAULT_BUDGET, tool_seconds: int = 180) -> Solver:
+def skill_agent(tool_seconds: int = DEFAULT_SECONDS) -> Solver:
     """A tool-using agent that is shown the condition's skills.
 
     Args:
-        budget: characters of catalogue text.
         tool_seconds: time for one command.
     """
 
@@ -45,16 +47,23 @@ def skill_agent(budget: int = DEFAULT_BUDGET, tool_seconds: int = 180) -> Solver
         conversation = AgentState(messages=state.messages)
         try:
             async with session("skill_agent", state, limited=True) as trial:
-                shown = _present(trial, budget)
-                tools = [bash(tool_seconds), python(tool_seconds), *shown.tools]
-                agent = react(prompt=_prompt(trial, shown), tools=tools, submit=False)
                 with _model_failures():
+                    shown = await _shown(trial)
+                    tools = [*_own_tools(trial, tool_seconds), *shown.tools]
+                    agent = react(prompt=_prompt(trial, shown), tools=tools, submit=False)
                     await agent(conversation)
         finally:
             state.messages, state.output = conversation.messages, conversation.output
         return state
 
     return solve
+
+
+def _own_tools(trial: Session, seconds: int) -> list[Tool | ToolDef]:
+    """A shell and Python where the task is worked on in a sandbox; for a question, what comes with it."""
+    if trial.task.question is None:
+        return [bash(seconds), python(seconds)]
+    return list(trial.trial.kit)
 
 
 async def _prepare_model() -> None:
@@ -82,44 +91,44 @@ def _model_failures() -> Iterator[None]:
         raise TrialError("config:model" if error.status_code == 404 else "api", detail) from error
 
 
-def _present(trial: Session, budget: int) -> Presentation:
-    """Show the installed skills in the chosen way, and record what was shown."""
-    way = load_plugin("workbench.disclosure", trial.disclosure, "disclosure")
-    shown: Presentation = way.present(_skills(trial), budget, trial.observe)
+async def _shown(trial: Session) -> Presentation:
+    """Show the skills in the chosen way, let the model choose where that is the way, and record it."""
+    showing = trial.trial.showing
+    way = load_plugin("workbench.disclosure", showing.way, "disclosure")
+    shown: Presentation = way.present(trial.trial.skills, showing, trial.observe)
+    offered = shown.digest
+    if shown.choice is not None:
+        shown = await _chosen(trial, shown.choice)
     state = store_as(TrialState)
     if state.exposure is not None:
         state.exposure = state.exposure.model_copy(
-            update={"shown": shown.shown, "not_shown": shown.not_shown, "catalogue_digest": shown.digest}
+            update={"shown": shown.shown, "not_shown": shown.not_shown, "catalogue_digest": offered}
         )
     return shown
 
 
-def _skills(trial: Session) -> list[ShownSkill]:
-    skills: list[ShownSkill] = []
-    taken: set[str] = set()
-    for installed in trial.installed:
-        text = trial.skill_texts[installed.id]
-        read = read_skill(text.encode("utf-8"), installed.folder)
-        name = _unique(read.name or installed.folder, taken)
-        place = f"{trial.layout.skills[0]}/{installed.folder}"
-        skills.append(ShownSkill(installed.id, name, read.description, place, text))
-    return skills
+async def _chosen(trial: Session, choice: Choice) -> Presentation:
+    """Ask the model what it wants to be shown; three replies that name nothing are an incident."""
+    question = ChatMessageUser(content=f"{trial.task.instruction}\n\n{choice.prompt}")
+    for _ in range(_CHOICES):
+        output = await get_model().generate([question])
+        picked = choice.pick(output.completion)
+        if picked is not None:
+            return picked
+    trial.incident("no_choice")
+    return choice.fallback()
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    """`name`, or the first of ``name-2``, ``name-3``, ... that no skill has; it is taken then."""
-    chosen, number = name, 1
-    while chosen in taken:
-        number += 1
-        chosen = f"{name}-{number}"
-    taken.add(chosen)
-    return chosen
-
-
-def _prompt(trial: Session, shown: Presentation) -> AgentPrompt:
-    minutes = max(1, round(trial.task.limits.agent_seconds / 60))
-    time = f"You have {minutes} minute{'s' if minutes > 1 else ''}."
-    text = "\n\n".join(part for part in (_template(), time, shown.text) if part)
+def _prompt(trial: Session, shown: Presentation) -> AgentPrompt | None:
+    """What the agent is told before the task; nothing where there is nothing to say."""
+    if trial.task.question is not None:
+        parts = [trial.task.question.form, shown.text]
+    else:
+        minutes = max(1, round(trial.task.limits.agent_seconds / 60))
+        parts = [_template(), f"You have {minutes} minute{'s' if minutes > 1 else ''}.", shown.text]
+    text = "\n\n".join(part for part in parts if part)
+    if not text:
+        return None
     return AgentPrompt(instructions=text, handoff_prompt=None, assistant_prompt=None, submit_prompt=None)
 
 

@@ -1,0 +1,1 @@
+"""The parts of the HTML report. Everything is drawn here, nothing is computed."""

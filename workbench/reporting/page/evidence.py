@@ -1,0 +1,272 @@
+"""What the evidence says: success, differences, where trials ended, repeated trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from workbench.core.types import ConditionName, FunnelStage
+from workbench.reporting.page.markup import Content, Html, el
+from workbench.reporting.page.plots import (
+    RATE,
+    STAGES,
+    Scale,
+    axis,
+    curves,
+    interval,
+    signed_scale,
+    stack,
+)
+from workbench.reporting.page.table import Cell, Head, Row, numbers, table
+from workbench.reporting.schema import ArmSummary, Block, Comparison, Estimate, PassEstimate, Summary
+from workbench.reporting.wording import arm_name, p_value, percent, percent_interval, rate, signed
+
+STAGE_NAMES: Mapping[FunnelStage, str] = {
+    "passed": "passed",
+    "failed": "loaded, failed",
+    "not_loaded": "not loaded",
+    "not_shown": "not shown",
+    "not_routed": "not routed",
+    "not_in_pool": "not in pool",
+}
+_INTERVAL = Head("95% interval", numeric=False, hint="sorts by the lower end")
+
+
+def tone(condition: ConditionName) -> str:
+    """The CSS class that colours a treatment."""
+    return f"tone-{condition}"
+
+
+def named(arm: ArmSummary) -> Cell:
+    """An arm's name with its colour."""
+    return Cell([el("i", "", class_=f"swatch {tone(arm.condition)}"), arm_name(arm.arm)])
+
+
+def section(title: str, lead: Content, *content: Content) -> Html:
+    """A section under a heading, with one sentence on how to read it."""
+    return el("section", el("h3", title), el("p", lead, class_="lead"), content)
+
+
+def overview(summary: Summary) -> Html | None:
+    """Every arm of every block in one table, where there are several blocks."""
+    if len(summary.blocks) < 2:
+        return None
+    heads = [
+        Head("Suite", numeric=False),
+        Head("Model", numeric=False),
+        Head("Agent", numeric=False),
+        Head("Arm", numeric=False),
+        Head(axis(RATE), numeric=False, sortable=False),
+        Head("Success"),
+        _INTERVAL,
+        Head("Over none"),
+        Head("p"),
+        Head("Scored"),
+    ]
+    rows = [_overview(block, arm) for block in summary.blocks for arm in block.arms]
+    lead = "All models, agents and suites side by side; each is taken apart below."
+    return section("Overview", lead, table("Success of every arm", heads, rows, key="overview"))
+
+
+def _overview(block: Block, arm: ArmSummary) -> Row:
+    over = arm.vs_none
+    return [
+        block.suite,
+        block.model,
+        block.agent,
+        named(arm),
+        interval(arm.success, RATE, tone(arm.condition)),
+        *numbers(arm.success, rate(arm.success.value)),
+        Cell(signed(over.difference.value), over.difference.value) if over else "",
+        Cell(p_value(over.p_adjusted), over.p_adjusted) if over else "",
+        Cell(f"{arm.scored}/{arm.planned}", arm.scored),
+    ]
+
+
+def success(block: Block) -> Html:
+    """Every arm's success with its interval, and the bounds that missing trials leave."""
+    partial = any(arm.scored < arm.planned for arm in block.arms)
+    heads = [
+        Head("Arm", numeric=False),
+        Head(axis(RATE), numeric=False, sortable=False),
+        Head("Mean reward" if block.fractional else "Success"),
+        _INTERVAL,
+        Head("Tasks"),
+        Head("Trials scored"),
+        *([Head("If missing failed, passed", numeric=False)] if partial else []),
+        Head("Within tasks", hint="share of the variance that lies between trials of one task"),
+    ]
+    lead = "Mean over tasks of the mean over trials. Bars are 95% intervals clustered by task" + (
+        "; thin lines run from all missing trials failed to all passed." if partial else "."
+    )
+    rows = [_success(arm, partial) for arm in block.arms]
+    return section("Success", lead, table("Success by arm", heads, rows))
+
+
+def _success(arm: ArmSummary, partial: bool) -> Row:
+    bounds = (arm.lowest, arm.highest)
+    missing = [Cell(f"{rate(arm.lowest)}, {rate(arm.highest)}", arm.lowest)] if partial else []
+    return [
+        named(arm),
+        interval(arm.success, RATE, tone(arm.condition), bounds),
+        *numbers(arm.success, rate(arm.success.value)),
+        Cell(arm.success.tasks, arm.success.tasks),
+        Cell(f"{arm.scored:,} of {arm.planned:,}", arm.scored),
+        *missing,
+        Cell("-" if arm.within is None else percent(arm.within), arm.within),
+    ]
+
+
+def differences(block: Block) -> Html | None:
+    """Every comparison: drawn, tested, corrected, and what could have been seen."""
+    pairs = [(arm, c) for arm in block.arms for c in (arm.vs_none, arm.vs_gold) if c is not None]
+    compared = [(arm, c) for arm, c in pairs if c.difference.tasks]
+    if not compared:
+        return None
+    scale = signed_scale(c.difference for _, c in compared)
+    heads = [
+        Head("Comparison", numeric=False),
+        Head(axis(scale), numeric=False, sortable=False),
+        Head("Difference"),
+        _INTERVAL,
+        Head("p", hint="exact sign-flip test, after Holm's correction (raw in brackets)"),
+        Head("Won, lost", hint="tasks with the higher, the lower mean"),
+        Head("Tasks"),
+        Head("Least seen", hint="smallest difference this design finds with 80% power"),
+        Head("Gold gap closed", numeric=False),
+    ]
+    rows = [_difference(arm, c, scale) for arm, c in compared]
+    lead = (
+        "Paired by task, on tasks that both arms scored. p: exact sign-flip test after Holm's correction, raw"
+        " in brackets. Least seen: the smallest difference that this design finds with 80% power."
+    )
+    return section("Differences", lead, table("Differences between arms", heads, rows))
+
+
+def _difference(arm: ArmSummary, found: Comparison, scale: Scale) -> Row:
+    name = [named(arm).content, el("small", f" over {arm_name(found.baseline)}")]
+    least = Cell(rate(found.detectable), found.detectable)
+    return [
+        Cell(name),
+        interval(found.difference, scale, tone(arm.condition)),
+        *numbers(found.difference, signed(found.difference.value)),
+        _tested(found),
+        Cell(f"{found.better}, {found.worse}", found.better - found.worse),
+        found.difference.tasks,
+        least,
+        _closed(arm) if found is arm.vs_none else "",
+    ]
+
+
+def _tested(found: Comparison) -> Cell:
+    """The corrected p, and the raw one where they differ."""
+    shown = p_value(found.p_adjusted)
+    raw = f" ({p_value(found.p_value)})" if found.family > 1 else ""
+    return Cell([el("b", shown), el("small", raw)], found.p_adjusted)
+
+
+def _closed(arm: ArmSummary) -> Cell:
+    if arm.gap is None:
+        return Cell("")
+    share = arm.gap.share
+    if share.value is None or share.low is None:
+        return Cell(el("span", share.reason, class_="reason"), share.value)
+    return Cell([el("b", percent(share.value)), f" {percent_interval(share)}"], share.value)
+
+
+def funnel(block: Block) -> Html | None:
+    """Where scored trials ended: a bar, and every stage's count, share and interval."""
+    arms = [arm for arm in block.arms if arm.condition != "none" and any(arm.funnel.values())]
+    if not arms:
+        return None
+    bars = [
+        Head("Arm", numeric=False),
+        Head("Scored trials by where they ended", numeric=False, sortable=False),
+        Head("Trials"),
+    ]
+    drawn: list[Row] = [[named(arm), stack(_counts(arm)), sum(arm.funnel.values())] for arm in arms]
+    heads = [Head("Arm", numeric=False), *(Head(_stage_title(stage)) for stage in STAGES)]
+    rows: list[Row] = [[named(arm), *(_share(arm, stage) for stage in STAGES)] for arm in arms]
+    lead = "At which step the gold skills were lost: in the pool, routed, shown, loaded, and then used well."
+    return section(
+        "Where trials ended",
+        lead,
+        legend(),
+        table("Trials by stage, drawn", bars, drawn),
+        table("Trials by stage, with shares and 95% intervals", heads, rows),
+    )
+
+
+def legend() -> Html:
+    """The colours of the stages."""
+    items = [el("li", el("i", "", class_=f"swatch stage-{stage}"), STAGE_NAMES[stage]) for stage in STAGES]
+    return el("ul", items, class_="legend")
+
+
+def _counts(arm: ArmSummary) -> list[tuple[FunnelStage, int]]:
+    return [(stage, arm.funnel.get(stage, 0)) for stage in STAGES]
+
+
+def _stage_title(stage: FunnelStage) -> list[Content]:
+    return [el("i", "", class_=f"swatch stage-{stage}"), STAGE_NAMES[stage]]
+
+
+def _share(arm: ArmSummary, stage: FunnelStage) -> Cell:
+    count, share = arm.funnel.get(stage, 0), arm.stages[stage]
+    if not count or share.value is None:
+        return Cell(el("span", "-", class_="reason"), 0)
+    return Cell([el("b", count), " ", percent(share.value), el("br"), _aside(share)], count)
+
+
+def _aside(share: Estimate) -> Html:
+    return el("small", percent_interval(share))
+
+
+def passes(block: Block) -> Html | None:
+    """pass@k and pass^k as curves and as a table."""
+    arms = [arm for arm in block.arms if arm.passes]
+    most = max((found.k for arm in arms for found in arm.passes), default=0)
+    if most < 2:
+        return None
+    ks = range(1, most + 1)
+    kinds = (("any", "pass@"), ("all", "pass^"))
+    heads = [
+        Head("Arm", numeric=False),
+        Head("", numeric=False, sortable=False),
+        *(Head(f"k = {k}") for k in ks),
+    ]
+    rows = [_passes(arm, kind, sign, ks) for arm in arms for kind, sign in kinds]
+    lead = (
+        "pass@k (solid): at least one of k trials passes. pass^k (dashed): all of them do. Unbiased"
+        " estimates; a range instead of a number counts trials not scored as failed, as passed."
+    )
+    drawn = curves([(arm_name(arm.arm), tone(arm.condition), arm.passes) for arm in arms])
+    figure = el("figure", drawn, class_="scroll")
+    return section("Over repeated trials", lead, figure, table("pass@k and pass^k", heads, rows))
+
+
+def _passes(arm: ArmSummary, kind: str, sign: str, ks: Iterable[int]) -> Row:
+    found = {p.k: p for p in arm.passes if p.kind == kind}
+    return [named(arm), f"{sign}k", *(_pass(found.get(k)) for k in ks)]
+
+
+def _pass(found: PassEstimate | None) -> Cell:
+    if found is None:
+        return Cell("")
+    if found.estimate.value is None:
+        return Cell(f"{rate(found.lowest)} to {rate(found.highest)}", found.lowest)
+    span = el("small", _bounds(found.estimate))
+    return Cell([el("b", rate(found.estimate.value)), el("br"), span], found.estimate.value)
+
+
+def _bounds(found: Estimate) -> str:
+    return "" if found.low is None else f"[{rate(found.low)}, {rate(found.high)}]"
+
+
+def verdict(block: Block) -> list[Html]:
+    """The sentences, and what must be known before believing them."""
+    said: Sequence[Html] = [el("p", sentence) for sentence in block.headline]
+    flags = [el("li", flag) for flag in block.flags]
+    return [
+        el("div", said, class_="verdict"),
+        *([el("ul", flags, class_="flags", aria_label="Before you believe it")] if flags else []),
+    ]

@@ -1,0 +1,82 @@
+"""Tables: sortable by a click or a key, with a filter where they are long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.reporting.page.markup import Content, Html, el
+from workbench.reporting.schema import Estimate
+from workbench.reporting.wording import interval
+
+_LONG = 12
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: what is shown, and the number it sorts by where that is not its text."""
+
+    content: Content
+    sort: float | None = None
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column: its title (or an axis), whether it holds numbers, whether it can be sorted."""
+
+    title: Content
+    numeric: bool = True
+    sortable: bool = True
+    hint: str | None = None
+
+
+Row = Sequence[Cell | Content]
+
+
+def table(caption: str, heads: Sequence[Head], rows: Sequence[Row], *, key: str = "") -> Html:
+    """A table in a region that scrolls by itself; the first column heads the rows.
+
+    Args:
+        caption: for screen readers, who jump between tables.
+        key: adds a filter over rows, under this id, where there are many.
+    """
+    body = [el("tr", [_cell(cell, i == 0, heads[i]) for i, cell in enumerate(row)]) for row in rows]
+    drawn = el(
+        "table",
+        el("caption", caption, class_="aside"),
+        el("thead", el("tr", [_head(head) for head in heads])),
+        el("tbody", body),
+        id=key or None,
+    )
+    region = el("div", drawn, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return Html(_filter(key, caption) + region) if key and len(rows) > _LONG else region
+
+
+def numbers(found: Estimate, text: str) -> list[Cell]:
+    """Two cells: a value, and its interval (or why there is none)."""
+    missing = el("span", found.reason, class_="reason") if found.reason else ""
+    return [Cell(el("b", text), found.value), Cell(interval(found) or missing, found.low)]
+
+
+def _filter(key: str, caption: str) -> Html:
+    box = el(
+        "input", type="search", placeholder="Filter rows", aria_label=f"Filter: {caption}", data_filter=key
+    )
+    return el("p", box, el("span", "", class_="count", role="status"), class_="filter")
+
+
+def _head(head: Head) -> Html:
+    classes = "number" if head.numeric else None
+    if not head.sortable:
+        return el("th", head.title, scope="col", class_=classes)
+    button = el("button", head.title, type="button", title=head.hint)
+    return el("th", button, scope="col", class_=classes, aria_sort="none")
+
+
+def _cell(cell: Cell | Content, first: bool, head: Head) -> Html:
+    shown = cell if isinstance(cell, Cell) else Cell(cell)
+    sort = None if shown.sort is None else repr(float(shown.sort))
+    classes = "number" if head.numeric else None
+    if first:
+        return el("th", shown.content, scope="row", data_sort=sort)
+    return el("td", shown.content, class_=classes, data_sort=sort)

@@ -1,0 +1,114 @@
+"""What a trial and a success cost, and which arms are worth their price."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
+
+from workbench.core.record import Spend
+from workbench.reporting.cells import Cell
+from workbench.reporting.facts import Fact
+from workbench.reporting.schema import ArmSummary, Estimate, Front, FrontPoint, Prices
+from workbench.stats.paired import t_interval
+from workbench.stats.ratio import ratio
+
+Unit = Literal["cost_usd", "tokens", "seconds"]
+Amount = Callable[[Spend], float | None]
+_UNITS: tuple[Unit, ...] = ("cost_usd", "tokens", "seconds")
+
+
+def seconds(spend: Spend) -> float | None:
+    """Set-up, agent and verifier together, as far as known."""
+    parts = (spend.setup_seconds, spend.agent_seconds, spend.verify_seconds)
+    known = [part for part in parts if part is not None]
+    return math.fsum(known) if known else None
+
+
+AMOUNTS: Mapping[Unit, Amount] = {
+    "cost_usd": lambda spend: spend.cost_usd,
+    "tokens": lambda spend: spend.total_tokens,
+    "seconds": seconds,
+}
+
+
+def per_trial(cell: Cell, level: float) -> Prices:
+    """Mean over tasks of a trial's mean amount, with Student's t interval."""
+    return _prices(cell, lambda tasks: _mean(tasks, level))
+
+
+def per_success(cell: Cell, level: float) -> Prices:
+    """Amount over reward, both summed over scored trials, with Fieller's interval."""
+    return _prices(cell, lambda tasks: _ratio(tasks, level))
+
+
+def front(arms: Sequence[ArmSummary]) -> Front | None:
+    """Price per trial against success; ``None`` where no unit is known for two arms."""
+    for unit in _UNITS:
+        points = [(arm, getattr(arm.per_trial, unit)) for arm in arms if arm.success.value is not None]
+        priced = [(arm, price) for arm, price in points if price.value is not None]
+        if len(priced) >= 2 and len(priced) == len(points) and any(price.value for _, price in priced):
+            return Front(unit=unit, points=tuple(_point(arm, price, priced) for arm, price in priced))
+    return None
+
+
+def _point(arm: ArmSummary, price: Estimate, others: Sequence[tuple[ArmSummary, Estimate]]) -> FrontPoint:
+    def beats(other: ArmSummary, cost: Estimate) -> bool:
+        worth = (-(cost.value or 0.0), other.success.value or 0.0)
+        own = (-(price.value or 0.0), arm.success.value or 0.0)
+        return worth != own and worth[0] >= own[0] and worth[1] >= own[1]
+
+    best = not any(beats(other, cost) for other, cost in others)
+    return FrontPoint(arm=arm.arm, price=price, success=arm.success, best=best)
+
+
+Tasks = Sequence[tuple[float, float]]
+"""Per task: mean amount and mean reward of the scored trials for which the amount is known."""
+
+
+def _prices(cell: Cell, estimate: Callable[[Tasks], Estimate]) -> Prices:
+    found = {unit: estimate(_tasks(cell, amount)) for unit, amount in AMOUNTS.items()}
+    return Prices(tokens=found["tokens"], cost_usd=found["cost_usd"], seconds=found["seconds"])
+
+
+def _tasks(cell: Cell, amount: Amount) -> Tasks:
+    found = []
+    for facts in cell.by_task.values():
+        known = [pair for fact in facts if (pair := _pair(fact, amount)) is not None]
+        if known:
+            found.append((_average(a for a, _ in known), _average(r for _, r in known)))
+    return found
+
+
+def _pair(fact: Fact, amount: Amount) -> tuple[float, float] | None:
+    if fact.reward is None or fact.spend is None:
+        return None
+    value = amount(fact.spend)
+    return None if value is None else (float(value), fact.reward)
+
+
+def _average(values: Iterable[float]) -> float:
+    listed = list(values)
+    return math.fsum(listed) / len(listed)
+
+
+def _mean(tasks: Tasks, level: float) -> Estimate:
+    amounts = [amount for amount, _ in tasks]
+    if not amounts:
+        return Estimate(value=None, tasks=0, reason="not known for any trial")
+    mean = math.fsum(amounts) / len(amounts)
+    if len(amounts) < 2:
+        return Estimate(value=mean, tasks=1, reason="one task has no interval")
+    found = t_interval(amounts, level)
+    return Estimate(value=mean, low=max(found.low, 0.0), high=found.high, tasks=len(amounts))
+
+
+def _ratio(tasks: Tasks, level: float) -> Estimate:
+    if not tasks:
+        return Estimate(value=None, tasks=0, reason="not known for any trial")
+    found = ratio([amount for amount, _ in tasks], [reward for _, reward in tasks], level)
+    reason = "no trial succeeded" if found.estimate is None else found.reason
+    if found.interval is None:
+        return Estimate(value=found.estimate, tasks=len(tasks), reason=reason)
+    low, high = max(found.interval.low, 0.0), found.interval.high
+    return Estimate(value=found.estimate, low=low, high=high, tasks=len(tasks))
