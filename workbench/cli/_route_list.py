@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.core.errors import UsageError
 from workbench.core.terminal import console, safe
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def print_explained(name: str, **options: Any) -> None:
         out.print(safe(f"lacks here: {lack}"), markup=False)
     for model in found.asks:
         out.print(safe(f"asks {model}, or what --llm names; answers are kept"), markup=False)
-    if options["queries"] is not None:
+    if options["queries"] is not None or options["suite"] is not None:
         _print_passages(name, workspace, options)
 
 
@@ -92,15 +91,12 @@ def _print_passages(name: str, workspace: Workspace, options: dict[str, Any]) ->
     from workbench.models.completion import Completer
     from workbench.routing.explain import passages
     from workbench.routing.load import load_router
-    from workbench.skills.opening import open_pool
     from workbench.skills.progress import shown_progress
 
-    if options["pool"] is None or options["qrels"] is None:
-        raise UsageError("--explain with --queries needs --pool NAME and --qrels FILE too")
-    request = Request(**{**options, "routers": name})
-    queries, tasks = request.tasks()
+    request = Request.of(workspace, **{**options, "routers": name})
     complete = Completer(workspace.cache, request.llm, request.llm_base_url)
-    with shown_progress() as progress, open_pool(request.pool, workspace, progress=progress) as pool:
+    with shown_progress() as progress, request.open_pool(workspace, progress) as pool:
+        queries, tasks = request.tasks(pool, workspace)
         router = load_router(name, pool, workspace, seed=request.seed, progress=progress, complete=complete)
         found = passages(router, queries, tasks, pool, request.k)
     _print_table(found)

@@ -35,18 +35,15 @@ def print_study(kind: Literal["speed", "diagnosis"], **options: Any) -> None:
     """Open the pool, study every router asked for, and print a table or one JSON object."""
     from workbench.cli._route_request import Request
     from workbench.core.workspace import find_workspace
-    from workbench.skills.opening import open_pool
 
-    for name in ("routers", "pool", "queries", "qrels"):
-        if options[name] is None:
-            option = {"routers": "router"}.get(name, name)
-            raise UsageError(f"--{option} is needed here; see: workbench route --help")
-    request = Request(**options)
+    if options["routers"] is None:
+        raise UsageError("--router is needed here; see: workbench route --help")
     workspace = find_workspace()
+    request = Request.of(workspace, **options)
     request.check_recipes(workspace)
-    queries, tasks = request.tasks()
     study = _speed if kind == "speed" else _diagnosis
-    with open_pool(request.pool, workspace) as pool:
+    with request.open_pool(workspace) as pool:
+        queries, tasks = request.tasks(pool, workspace)
         found = {name: study(name, pool, workspace, request, queries, tasks) for name in request.names}
     if request.as_json:
         plain = {name: report for name, (report, _) in found.items()}

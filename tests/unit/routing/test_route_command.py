@@ -213,6 +213,20 @@ def test_a_stage_that_asks_a_model_says_what_it_cost(
     assert f"language model: 0 calls, {asked} answers from the cache" in capsys.readouterr().out
 
 
+def test_a_suite_brings_its_tasks_its_gold_and_its_pool(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["route", "--router", "bm25,gold", "--suite", "quickstart", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["suite"], report["pool"], report["qrels"]) == ("quickstart", "quickstart", None)
+    bm25, gold = (result["metrics"]["all"] for result in report["results"])
+    assert bm25["count"] == gold["count"] == 12
+    assert gold["Recall@10"]["mean"] == 1.0
+    assert 0.5 < bm25["Hit@1"]["mean"] < 1
+    assert run(["route", "--router", "bm25", "--suite", "quickstart", "--qrels", "g"]) == 1
+    assert "--suite brings its own queries and relevance" in capsys.readouterr().err
+    assert run(["route", "--router", "bm25", "--suite", "quikstart"]) == 1
+    assert "did you mean 'quickstart'?" in capsys.readouterr().err
+
+
 def test_a_router_without_queries_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["route", "--router", "bm25", "--pool", "p", "--qrels", "g"]) == 1
     assert "--router needs --queries FILE" in capsys.readouterr().err
