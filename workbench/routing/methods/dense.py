@@ -12,7 +12,7 @@ from workbench.core.digest import digest_json
 from workbench.routing import vectors
 from workbench.routing.approximate import SearchChoice
 from workbench.routing.cache import IndexCache, Once
-from workbench.routing.encoder import Encoder, Pooling, placement
+from workbench.routing.encoder import Encoder, Pooling, placement, shared_encoder
 from workbench.routing.router import Query
 from workbench.routing.space import SpaceStage
 from workbench.routing.stage import RouteContext, Stage
@@ -124,13 +124,13 @@ class Dense(SpaceStage):
         import numpy as np
 
         encoder = self._encoder()
-        return np.concatenate([encoder.encode([text], max_tokens).vectors for text in texts])
+        return np.concatenate([encoder.alone(text, max_tokens) for text in texts])
 
     def _find(self) -> Weights:
         return find_weights(self._config, self._context.cache)
 
     def _load(self) -> Encoder:
-        return Encoder(self._weights(), self._config, self._config.pooling, self._config.batch_tokens)
+        return shared_encoder(self._weights(), self._config, self._config.pooling, self._config.batch_tokens)
 
     def _build(self, folder: Path, pieces: Path) -> None:
         config, context = self._config, self._context
