@@ -45,9 +45,9 @@ def _rows(summary: Summary) -> Iterator[Row]:
         for arm in block.arms:
             place = {"suite": block.suite, "model": block.model, "agent": block.agent, "arm": arm.arm}
             yield from ({**place, **row} for row in (*_arm(arm, block), *_explained(arm, block)))
-        for metric in block.agreement:
+        for agreed in block.agreement:
             place = {"suite": block.suite, "model": block.model, "agent": block.agent}
-            yield {**place, **_estimate(f"tau of {metric.metric} with success over routers", metric.tau)}
+            yield {**place, **_estimate(f"tau of {agreed.metric} with success over routers", agreed.tau)}
     for found in summary.routing:
         for stratum in found.strata:
             for metric, value in stratum.metrics.items():
