@@ -7,7 +7,7 @@ import re
 _THINKING = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
 _UNENDED = re.compile(r"<think>.*", re.DOTALL)
 _LABEL = re.compile(r"^[\s>*_#`-]*(?:final\s+)?answer[\s*_`]*:[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
-_PHRASE = re.compile(r"\banswer\s+is\b[\s:*_]*(.*)", re.IGNORECASE)
+_PHRASE = re.compile(r"^.*\banswer\s+is\b[\s:*_]*(.*)", re.IGNORECASE | re.MULTILINE)
 _BOX = re.compile(r"\\boxed\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _WRAPPING = "*_`\"' \t"
 
@@ -36,7 +36,7 @@ def without_thinking_as_published(text: str) -> str:
 def labelled(text: str) -> str | None:
     """What stands on the last line that is labelled ``ANSWER:``, bare; ``None`` without one."""
     found = _LABEL.findall(text)
-    return bare(found[-1]) if found else None
+    return _unboxed(found[-1]) if found else None
 
 
 def stated(text: str) -> str | None:
@@ -45,8 +45,12 @@ def stated(text: str) -> str | None:
     last = max((*phrases, *boxes), key=lambda match: match.end(), default=None)
     if last is None:
         return None
-    inner = _BOX.search(last[1])
-    return bare(inner[1] if inner else last[1])
+    return _unboxed(last[1])
+
+
+def _unboxed(text: str) -> str:
+    inner = _BOX.search(text)
+    return bare(inner[1] if inner else text)
 
 
 def last_line(text: str) -> str:

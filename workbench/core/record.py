@@ -123,6 +123,33 @@ class Exposure(_Part):
     blind: bool = False
 
 
+EXACT = frozenset(("tool", "prompt"))
+"""Ways of loading that cannot be missed; all others are a lower bound."""
+
+
+class Use(_Part):
+    """What the loads of a trial amount to.
+
+    Attributes:
+        precision: share of loaded skills that are gold; ``None`` when none was loaded.
+        recall: share of gold skills that were loaded; ``None`` without gold.
+        distractors: loaded and not gold; `unused_gold` gold, given to the trial and not loaded.
+        first_turn, first_gold_turn: assistant turn of the first load, 0 for what was in the prompt;
+            ``None`` when there was none.
+        files: skills of which another file than SKILL.md was read or run.
+        exact: nothing of this rests on paths seen in commands, which are a lower bound.
+    """
+
+    precision: float | None
+    recall: float | None
+    distractors: tuple[str, ...] = ()
+    unused_gold: tuple[str, ...] = ()
+    first_turn: int | None = None
+    first_gold_turn: int | None = None
+    files: tuple[str, ...] = ()
+    exact: bool = True
+
+
 class TestCase(_Part):
     """One test of the verifier's report: name and status as reported."""
 
@@ -176,6 +203,7 @@ class TrialRecord(_Part):
         sandbox, image: provider, and the digest of the image the trial ran in.
         task_digest: of the task's own files, so that two runs are only pooled over the same tasks.
         notes: what of the task or sandbox is not as the task asked, e.g. a substituted base image.
+        use: what the loads amount to; ``None`` where they could not be observed.
         group: the task's tags, for slices.
     """
 
@@ -197,6 +225,7 @@ class TrialRecord(_Part):
     route: RouteInfo
     exposure: Exposure
     outcome: Outcome
+    use: Use | None = None
     spend: Spend = Spend()
 
     @property

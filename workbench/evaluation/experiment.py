@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
+
+from inspect_ai.tool import ToolDef
 
 from workbench import __version__
 from workbench.benchmarks.suite import Suite, load_suite, suite_data, suite_home
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.digest import digest_json, digest_parts, digest_text, short
 from workbench.core.errors import MachineError, UsageError
+from workbench.core.plugins import load_plugin
 from workbench.core.types import Progress
 from workbench.core.workspace import Workspace
 from workbench.evaluation.arguments import EvalArguments
@@ -44,6 +48,7 @@ class Experiment:
     Attributes:
         plans: task id -> how its one image is built; tasks that cannot be run have none.
         engine: whether there is one, and why not; ``None`` where no task needs a sandbox.
+        cache: folder for what tools build.
         guard: stops the run after a failure that makes further trials pointless.
     """
 
@@ -52,6 +57,7 @@ class Experiment:
     routes: Routes
     plans: Mapping[str, BuildPlan]
     engine: EngineStatus | None
+    cache: Path
     guard: Guard = field(default_factory=Guard)
 
     @property
@@ -76,6 +82,14 @@ class Experiment:
         own = {i: gold[i].name for i in ids if i in gold}
         others = (self.routes.pool.get(i) for i in ids if i not in gold)
         return {**unique_folders(others, taken=own.values()), **own}
+
+    def kit(self, task: BenchmarkTask) -> tuple[ToolDef, ...]:
+        """New tools for one trial of a question; none where it comes without."""
+        corpus = kit_corpus(self.suite, self.arguments)
+        if task.question is None or not task.question.kit or corpus is None:
+            return ()
+        tools: tuple[ToolDef, ...] = _kit(task.question.kit).tools(corpus, self.cache)
+        return tools
 
     @cached_property
     def task_digests(self) -> dict[str, str]:
@@ -111,6 +125,7 @@ def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) 
         suite = suite.subset(arguments.subsets)
     if arguments.tasks:
         suite = suite.select(arguments.tasks)
+    suite = with_kits(suite, arguments)
     engine = _engine(suite)
     suite, plans = planned(suite)
     with shown_progress() as progress:
@@ -123,7 +138,7 @@ def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) 
         completers = {name: Completer.from_environment(workspace.cache) for name in arguments.routers}
         routers = _routers(arguments, pool, workspace, progress, completers)
     routes = Routes(suite, pool, gold_of(whole, pool), routers, arguments.k, completers)
-    return Experiment(suite, arguments, routes, plans, engine)
+    return Experiment(suite, arguments, routes, plans, engine, workspace.cache)
 
 
 def _routers(
@@ -148,6 +163,31 @@ def defaults(suite_name: str, workspace: Workspace, data: Path | None = None) ->
     """A suite's own pool and router depth, for the data that a run would use."""
     home = suite_home(suite_name, workspace, data)
     return home.pool, home.k
+
+
+def kit_corpus(suite: Suite, arguments: EvalArguments) -> Path | None:
+    """The folder that tools of questions read: as given, else the one that lies with the data."""
+    beside = suite.data / "toolqa"
+    return arguments.toolqa or (beside if beside.is_dir() else None)
+
+
+def with_kits(suite: Suite, arguments: EvalArguments) -> Suite:
+    """The suite in which questions whose tools have nothing to read are marked unsupported."""
+    corpus = kit_corpus(suite, arguments)
+    lacks = {
+        q.kit: _kit(q.kit).missing(corpus) for t in suite.tasks if (q := t.question) is not None and q.kit
+    }
+    tasks = (
+        replace(task, unsupported=lacks[task.question.kit])
+        if task.question is not None and lacks.get(task.question.kit)
+        else task
+        for task in suite.tasks
+    )
+    return replace(suite, tasks=tuple(tasks)) if any(lacks.values()) else suite
+
+
+def _kit(name: str) -> ModuleType:
+    return load_plugin("workbench.benchmarks.kits", name, "kit")
 
 
 def planned(suite: Suite) -> tuple[Suite, dict[str, BuildPlan]]:
@@ -180,9 +220,8 @@ def task_digest(task: BenchmarkTask, image: BuildPlan | None) -> str:
         asked = task.question
         image_digest = "" if image is None else image.digest
         return digest_json([task.instruction, asked.judge, asked.form, asked.facts, asked.gold, image_digest])
-    facts = repr(
-        (task.limits, task.network, sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
-    )
+    env = (sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
+    facts = repr((task.limits, task.network, task.allowed_hosts, *env))
     parts: list[str | bytes] = [task.instruction, facts, "" if image is None else image.digest]
     for file in (file for name in ("tests", "solution", "environment/skills") for file in _below(task, name)):
         parts += [file.relative_to(task.folder).as_posix(), file.read_bytes()]

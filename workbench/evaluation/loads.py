@@ -1,6 +1,7 @@
 """Use detection: which skills a transcript shows to have been loaded, and by what evidence.
 
-The ``load_skill`` tool reports loads itself, exactly. Beside it, every tool call's arguments are
+The ``load_skill`` tool reports loads itself, exactly; a skill tool that a command-line agent brings
+along is read from its calls, by the folder named. Beside them, every tool call's arguments are
 searched for paths into the installed folders: ``cat .../SKILL.md`` is a body read, any other
 file a file read. Patterns (``.../skills/*/SKILL.md``) and a ``cd`` into a folder are followed.
 That sees what is spelled out and misses what is computed, so these loads are a lower bound.
@@ -19,6 +20,7 @@ from typing import Any, Literal
 from workbench.core.record import Installed, Load
 
 _PYTHON_TOOLS = {"python", "ipython", "execute_python"}
+_SKILL_TOOLS = {"skill", "use_skill", "activate_skill"}
 _EVIDENCE = 200
 _WORD = re.compile(r"""[^\s"'`;|&<>(){},=\[\]]+(?:\[[^\]\s]*\][^\s"'`;|&<>(){},=]*)*""")
 _STEP = re.compile(r"[\n;]|&&|\|\|")
@@ -47,12 +49,24 @@ def detect(calls: Iterable[Call], installed: Sequence[Installed], places: Sequen
     finder = _Finder({skill.folder: skill.id for skill in installed}, places)
     seen: dict[tuple[str, str, str], Load] = {}
     for call in calls:
+        for load in _native(call, installed):
+            seen.setdefault((load.id, load.tier, load.evidence), load)
         via: Literal["python", "shell"] = "python" if call.tool in _PYTHON_TOOLS else "shell"
         for skill_id, rest, evidence in finder.found(call.arguments):
             tier: Literal["body", "file"] = "body" if rest.lower() == "skill.md" else "file"
             load = Load(id=skill_id, tier=tier, via=via, evidence=evidence[:_EVIDENCE], turn=call.turn)
             seen.setdefault((skill_id, tier, evidence), load)
     return list(seen.values())
+
+
+def _native(call: Call, installed: Sequence[Installed]) -> Iterator[Load]:
+    """A load by a skill tool of the agent's own (Claude Code's ``Skill``, Inspect's ``skill``)."""
+    if call.tool.lower() not in _SKILL_TOOLS:
+        return
+    named = {text.strip().rpartition(":")[2] for text in _texts(call.arguments)}
+    for skill in installed:
+        if skill.folder in named:
+            yield Load(id=skill.id, tier="body", via="tool", evidence=skill.folder, turn=call.turn)
 
 
 class _Finder:

@@ -26,6 +26,9 @@ from workbench.sandboxing.dockerfile import parse
 from workbench.sandboxing.landing import image, landings
 from workbench.sandboxing.transfer import put_tree
 
+NO_SANDBOX = "none"
+"""In the record of a trial that needed none."""
+
 
 def arm_of(state: TaskState) -> Arm:
     """The treatment of a sample, from its metadata."""
@@ -75,11 +78,12 @@ async def _prepare(experiment: Experiment, state: TaskState) -> None:
 async def _give(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> None:
     """Have the skills' texts ready; nothing is installed, and a sandbox is for running the answer alone."""
     record, showing = store_as(TrialState), experiment.arguments.showing
+    record.sandbox = NO_SANDBOX
     if task.sandboxed:
         _describe(record, task, sandbox())
     ids = experiment.routes.chosen(arm_of(state), route)
     skills = given_skills(await to_thread.run_sync(experiment.shown, ids) if ids else ())
-    trials.begin(state.uuid, trials.Trial(task, None, showing, skills))
+    trials.begin(state.uuid, trials.Trial(task, None, showing, skills, experiment.kit(task)))
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids)
 
 

@@ -33,6 +33,7 @@ from workbench.evaluation.loads import detect
 from workbench.evaluation.prepare import arm_of
 from workbench.evaluation.state import CUSTOM, TrialState
 from workbench.evaluation.transcripts import answered, transcript_calls
+from workbench.evaluation.use import use_of
 from workbench.evaluation.verify import Verdict
 
 NAME = "workbench"
@@ -150,7 +151,9 @@ def _sandbox_incidents() -> list[str]:
         box = docker_of(sandbox())
     except ProcessLookupError:
         return []
-    return [] if box is None else box.incidents
+    if box is None:
+        return []
+    return [*box.incidents, *(["disk_limit"] if box.container.disk_breaches else [])]
 
 
 def _has_failed() -> bool:
@@ -163,6 +166,8 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
     arguments = experiment.arguments
     exposure = record.exposure or Exposure(disclosure=arguments.showing.way, nudge=arguments.showing.nudge)
     observed = _observed(record, exposure)
+    route = record.route or experiment.routes.unrouted(task_id)
+    exposure = exposure.model_copy(update={"loads": observed or (), "blind": observed is None})
     return TrialRecord(
         suite=experiment.suite.name,
         task=task_id,
@@ -177,9 +182,10 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
         task_digest=experiment.task_digests[task_id],
         notes=tuple(record.notes),
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
-        route=record.route or experiment.routes.unrouted(task_id),
-        exposure=exposure.model_copy(update={"loads": observed or (), "blind": observed is None}),
+        route=route,
+        exposure=exposure,
         outcome=outcome,
+        use=use_of(exposure, route.gold),
         spend=_spend(record, verify_started),
     )
 

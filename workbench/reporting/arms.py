@@ -51,6 +51,10 @@ def arm_summary(cell: Cell, level: float) -> ArmSummary:
         exclusions=tuple(_exclusions(cell.facts)),
         load_precision=_loading(cell, level, _precision, "nothing was loaded"),
         load_recall=_loading(cell, level, _recall, "loads could not be observed"),
+        distractors=_loading(cell, level, _distracted, "loads could not be observed"),
+        unused_gold=_loading(cell, level, _unused, "no gold was given, or loads could not be observed"),
+        first_load=_first_load(cell),
+        macro=_macro(cell),
         spending=_spending(cell.facts),
         passes=_passes(tasks, level),
         stages=stage_shares(cell, level),
@@ -132,6 +136,32 @@ def _recall(fact: Fact) -> float | None:
     if fact.loaded is None or not fact.gold:
         return None
     return len(fact.loaded & fact.gold) / len(fact.gold)
+
+
+def _distracted(fact: Fact) -> float | None:
+    return None if fact.loaded is None else float(bool(fact.loaded - fact.gold))
+
+
+def _unused(fact: Fact) -> float | None:
+    had = fact.gold & fact.given
+    return None if fact.loaded is None or not had else len(had - fact.loaded) / len(had)
+
+
+def _first_load(cell: Cell) -> float | None:
+    turns = [fact.first_load for fact in cell.facts if fact.first_load is not None]
+    return sum(turns) / len(turns) if turns else None
+
+
+def _macro(cell: Cell) -> float | None:
+    """The unweighted mean over subsets of the mean over tasks; trials within a task are averaged first."""
+    subset = {fact.task: fact.group["subset"] for fact in cell.facts if "subset" in fact.group}
+    means: dict[str, list[float]] = {name: [] for name in subset.values()}
+    for task, rewards in cell.rewards.items():
+        if task in subset:
+            means[subset[task]].append(math.fsum(rewards) / len(rewards))
+    if len(means) < 2 or not all(means.values()):
+        return None
+    return math.fsum(math.fsum(values) / len(values) for values in means.values()) / len(means)
 
 
 def _loading(cell: Cell, level: float, share: Callable[[Fact], float | None], reason: str) -> Estimate:

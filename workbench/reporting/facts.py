@@ -41,6 +41,7 @@ class Fact:
     task_digest: str | None = None
     given: frozenset[str] = frozenset()
     group: Mapping[str, str] = field(default_factory=dict)
+    first_load: int | None = None
 
 
 @dataclass(slots=True)
@@ -52,6 +53,7 @@ class Route:
     metrics: Mapping[str, float]
     seconds: float | None
     pool_size: int
+    subset: str = ""
 
 
 @dataclass
@@ -69,7 +71,7 @@ def collect(trials: Iterable[Trial]) -> Collected:
         collected.facts.append(_fact(trial))
         if trial.route is not None and trial.route.router is not None:
             key = (trial.suite, trial.arm.router or trial.route.router, route_variant(trial.route))
-            collected.routes.setdefault(key, {}).setdefault(trial.task, _route(trial.route))
+            collected.routes.setdefault(key, {}).setdefault(trial.task, _route(trial.route, trial.record))
     collected.facts.sort(
         key=lambda f: (f.suite, f.model, f.arm.label, f.task, f.epoch, f.run, f.sample_id, f.log)
     )
@@ -128,6 +130,7 @@ def _add_record(fact: Fact, record: TrialRecord, agent: str) -> None:
         fact.funnel = record.outcome.funnel
         fact.agent = agent
         fact.loaded = _loaded(record.exposure)
+        fact.first_load = None if record.use is None else record.use.first_turn
 
 
 def _loaded(exposure: Exposure) -> frozenset[str] | None:
@@ -138,8 +141,10 @@ def _loaded(exposure: Exposure) -> frozenset[str] | None:
     return frozenset(load.id for load in exposure.loads)
 
 
-def _route(route: RouteInfo) -> Route:
-    return Route(len(route.gold), len(route.gold_in_pool), route.metrics, route.seconds, route.pool_size)
+def _route(route: RouteInfo, record: TrialRecord | None) -> Route:
+    subset = "" if record is None else record.group.get("subset", "")
+    gold, in_pool = len(route.gold), len(route.gold_in_pool)
+    return Route(gold, in_pool, route.metrics, route.seconds, route.pool_size, subset)
 
 
 def _part_changed_tasks(facts: list[Fact]) -> None:

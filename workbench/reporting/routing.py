@@ -32,9 +32,22 @@ def _summary(
         routed=len(routes),
         not_in_pool=tuple(sorted(task for task, route in routes.items() if _hopeless(route))),
         seconds=math.fsum(times) / len(times) if times else None,
-        strata=tuple(_stratum(name, routes) for name in _STRATA),
+        strata=(*(_stratum(name, routes) for name in _STRATA), *_subsets(routes)),
         pool_size=next((route.pool_size for route in routes.values()), None),
     )
+
+
+def _subsets(routes: Mapping[str, Route]) -> Iterable[Stratum]:
+    """Each subset of a suite that has some, and their unweighted mean."""
+    names = sorted({route.subset for route in routes.values()} - {""})
+    if len(names) < 2:
+        return
+    parts = [_means(name, [r for r in routes.values() if r.metrics and r.subset == name]) for name in names]
+    yield from parts
+    defined = {metric for part in parts for metric in part.metrics}
+    found = {m: [part.metrics[m] for part in parts if m in part.metrics] for m in sorted(defined)}
+    metrics = {metric: math.fsum(values) / len(values) for metric, values in found.items()}
+    yield Stratum(name="macro", tasks=sum(part.tasks for part in parts), metrics=metrics)
 
 
 def _hopeless(route: Route) -> bool:
@@ -49,6 +62,10 @@ def _stratum(name: StratumName, routes: Mapping[str, Route]) -> Stratum:
         for route in routes.values()
         if route.metrics and (name == "all" or (name == "single") == (route.gold == 1))
     ]
+    return _means(name, chosen)
+
+
+def _means(name: str, chosen: list[Route]) -> Stratum:
     values: dict[str, list[float]] = {}
     for route in chosen:
         for metric, value in route.metrics.items():

@@ -215,6 +215,11 @@ class ArmSummary(_Part):
         funnel: scored trials by the stage at which they ended; `stages` their shares.
         load_precision, load_recall: share of loaded skills that are gold, of gold skills that were
             loaded; means over tasks with anything loaded, with gold.
+        distractors: share of trials that loaded a skill that is not gold; `unused_gold` share of the
+            gold skills given that were not loaded.
+        first_load: mean turn of the first load over trials with one, 0 for what was in the prompt.
+        macro: success averaged over the suite's subsets, each counting alike; ``None`` without subsets,
+            or when one has no scored trial.
         passes: pass@k and pass^k, where trials were repeated.
         given: success by what was routed and what was loaded. Associations, not effects.
         per_trial, per_success: what a trial and a success cost.
@@ -236,6 +241,10 @@ class ArmSummary(_Part):
     exclusions: tuple[Exclusion, ...]
     load_precision: Estimate
     load_recall: Estimate
+    distractors: Estimate
+    unused_gold: Estimate
+    first_load: float | None
+    macro: float | None
     spending: Spending
     passes: tuple[PassEstimate, ...]
     stages: Mapping[FunnelStage, Estimate]
@@ -277,9 +286,14 @@ class Block(_Part):
 
 
 class Stratum(_Part):
-    """Means of routing metrics over the tasks of a stratum for which each is defined."""
+    """Means of routing metrics over the tasks of a stratum for which each is defined.
 
-    name: Literal["all", "single", "multi"]
+    Attributes:
+        name: ``all``, ``single``, ``multi``, the name of a subset, or ``macro``, the unweighted mean
+            over subsets.
+    """
+
+    name: str
     tasks: int
     metrics: Mapping[str, float]
 

@@ -62,14 +62,16 @@ def success_title(block: Block) -> str:
 def success(block: Block, width: int, glyphs: Glyphs) -> RenderableType:
     """Every arm's success with interval, drawn, and what it is out of."""
     partial = any(arm.scored < arm.planned for arm in block.arms)
+    macro = any(arm.macro is not None for arm in block.arms)
     columns = [
         Column("", numeric=False),
         Column("mean", label="success"),
         Column("95% interval", numeric=False),
         Column("scored"),
         *([Column("if missing", numeric=False, label="if missing fail, pass")] if partial else []),
+        *([Column("macro", label="mean over subsets")] if macro else []),
     ]
-    rows = [_success(arm, partial) for arm in block.arms]
+    rows = [[*_success(arm, partial), *([Text(rate(arm.macro))] if macro else [])] for arm in block.arms]
     room = min(width - natural_width(columns, rows) - 2, _BARS[1])
     if room >= _BARS[0]:
         columns.insert(3, Column(f"0{'1':>{room - 1}}", numeric=False))
@@ -134,6 +136,9 @@ def spending(block: Block, width: int) -> RenderableType:
         Column("", numeric=False),
         Column("load\nprecision", optional=True),
         Column("load\nrecall", optional=True),
+        Column("gold\nunused", optional=True),
+        Column("loaded\nothers", optional=True),
+        Column("first\nload", optional=True),
         Column("tokens\nper trial"),
         Column("seconds\nper trial"),
         Column("cost in\nall"),
@@ -147,6 +152,9 @@ def spending(block: Block, width: int) -> RenderableType:
                 _name(arm),
                 Text(rate(arm.load_precision.value)),
                 Text(rate(arm.load_recall.value)),
+                Text(rate(arm.unused_gold.value)),
+                Text(rate(arm.distractors.value)),
+                Text("-" if arm.first_load is None else f"turn {arm.first_load:.1f}"),
                 Text(_per_trial(arm.spending.tokens, ",.0f")),
                 Text(_per_trial(arm.spending.seconds, ",.1f")),
                 Text("-" if cost.sum is None else f"${cost.sum:,.2f}"),

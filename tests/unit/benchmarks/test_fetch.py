@@ -192,3 +192,27 @@ def test_a_local_copy_may_be_the_repository_or_its_task_folder(tmp_path: Path, s
     assert suite_data("mine", space, folder.parent) == folder
     with pytest.raises(MissingDataError, match="holds no task folders"):
         suite_data("mine", space, tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "blob", "says"),
+    [
+        ("t1/tests/test.sh", "f32a5804e292d30bedf68f62d32fb75d87e99fd9", None),
+        ("t1/tests/test.sh", "0" * 40, "not the pinned 000000"),
+        ("t1/gone", "0" * 40, "is pinned, and not in the archive"),
+    ],
+)
+def test_a_file_that_is_pinned_by_its_name_in_git_must_be_that_file(
+    tmp_path: Path, server: Server, name: str, blob: str, says: str | None
+) -> None:
+    space = workspace(tmp_path)
+    suite = tmp_path / "tasks" / "mine" / "suite.yaml"
+    pinned = f"path: tasks, blobs: {{{name}: '{blob}'}}"
+    suite.write_text(suite.read_text().replace("path: tasks", pinned))
+    if says is None:
+        fetch_suite("mine", space, silent, hosts=server.hosts)
+        return
+    with pytest.raises(ContentError, match=says):
+        fetch_suite("mine", space, silent, hosts=server.hosts)
+    with pytest.raises(MissingDataError):
+        suite_data("mine", space)

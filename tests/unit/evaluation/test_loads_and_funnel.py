@@ -54,6 +54,22 @@ def test_paths_in_commands_are_loads(command: str, expected: list[tuple[str, str
     assert seen(command) == expected
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "loaded"),
+    [
+        ("Skill", {"command": "mesh"}, ["gt/mesh"]),
+        ("skill", {"command": "project:mesh-2"}, ["oc/mesh-2"]),
+        ("Skill", {"command": "meshes"}, []),
+        ("note", {"text": "mesh"}, []),
+    ],
+)
+def test_an_agents_own_skill_tool_loads_what_it_names(
+    tool: str, arguments: dict[str, Any], loaded: list[str]
+) -> None:
+    loads = detect([Call(2, tool, arguments)], INSTALLED, PLACES)
+    assert [(load.id, load.tier, load.via) for load in loads] == [(i, "body", "tool") for i in loaded]
+
+
 def test_paths_in_python_code_and_nested_arguments_count_too() -> None:
     assert seen("open('/app/skills/mesh/ref.md')", "python") == [("gt/mesh", "file", "python")]
     nested: dict[str, Any] = {"a": [{"b": "/app/skills/mesh/SKILL.md"}], "n": 3}

@@ -56,18 +56,13 @@ def judge(reply: str, facts: Facts) -> Judgement:
 
 
 def _equal(gold: str, answer: str) -> bool:
-    if truth := _TRUTH.get(re.split(r"[^\w]", gold.lower())[0]):
+    if gold.lower() in _TRUTH:
         said = re.match(r"\W*(yes|no|true|false)\b", answer, re.I)
-        return said is not None and _TRUTH[said[1].lower()] == truth and not _is_more(gold)
+        return said is not None and _TRUTH[said[1].lower()] == gold.lower()
     gold, answer = _phrase(gold), _phrase(bare(_REMARK.sub("", answer)))
     if _compact(gold) == _compact(answer) or _same_value(gold, answer):
         return True
     return _same_set(gold, answer)
-
-
-def _is_more(gold: str) -> bool:
-    """Whether a gold answer that begins with "no" is a phrase (``No such values``), not a no."""
-    return re.match(r"no\s+\w", gold, re.I) is not None
 
 
 def _phrase(text: str) -> str:

@@ -83,7 +83,7 @@ def _within(value: float | None, facts: Facts, *, whole: bool) -> bool:
 
 def _date(text: str) -> datetime | None:
     found = {match.group() for match in _DATE.finditer(text)}
-    if len(found) != 1:
+    if len(found) != 1 or re.search(r"\d", _DATE.sub("", text)):
         return None
     try:
         return datetime.strptime(found.pop(), "%m/%d/%Y")

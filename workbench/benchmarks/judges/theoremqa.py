@@ -32,7 +32,9 @@ _ABOUT = re.compile(
 _EQUALS = re.compile(r"=|≈|\\approx")
 _DRESS = re.compile(r"\\(?:text|mathrm|mathbf|mbox)\s*\{[^{}]*\}|\\[()\[\]]|[$¥€£`]|°\s*C?\b")
 _POWER_OF_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)")
-_MEASURED = re.compile(r"([-+]?[\d.,]*\d(?:[eE][-+]?\d+)?)\s*(?:[A-Za-zµΩ°²³]+(?:\^?-?\d)?[\s/*·.]*)+")
+_MEASURED = re.compile(
+    r"([-+]?[\d.,]*\d(?:[eE][-+]?\d+)?)\s*(?:(?!(?:or|and|to)\b)[A-Za-zµΩ°²³]+(?:\^?-?\d)?[\s/*·.]*)+"
+)
 
 
 def judge(reply: str, facts: Facts) -> Judgement:
@@ -41,7 +43,8 @@ def judge(reply: str, facts: Facts) -> Judgement:
     answer = stated(text) or labelled(text) or last_line(text)
     gold, kind = str(facts["answer"]).strip(), str(facts.get("answer_type", "float"))
     if kind == "bool":
-        right = {_TRUTH[word.lower()] for word in _TRUTH_WORD.findall(answer)} == {gold.lower() == "true"}
+        said = _TRUTH_WORD.findall(re.sub(r"\([^()]*\)", "", answer))
+        right = {_TRUTH[word.lower()] for word in said} == {gold.lower() == "true"}
     elif kind == "option":
         right = _options(answer) == _options(gold)
     elif kind.startswith("list"):
@@ -71,7 +74,8 @@ def _value(text: str) -> Number | None:
 
 
 def _values(text: str) -> list[Number] | None:
-    core = _DRESS.sub("", _EQUALS.split(text)[-1].replace("\\{", "[").replace("\\}", "]")).strip()
+    core = _ABOUT.sub("", _EQUALS.split(text)[-1].replace("\\{", "[").replace("\\}", "]").strip())
+    core = re.sub(r"(?<=[\])}])\s+[A-Za-z][A-Za-z\s]*$", "", _DRESS.sub("", core).strip())
     inner = core[1:-1] if core[:1] in "[({" and core[-1:] in "])}" else core
     if not core or not inner.strip():
         return None

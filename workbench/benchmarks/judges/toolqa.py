@@ -26,10 +26,16 @@ _CLOSE = 1e-6
 def judge(reply: str, facts: Facts) -> Judgement:
     """Numbers are compared as numbers, with the same unit or none; anything else as normalised text."""
     text = without_thinking(reply)
+    answer = _answer(text)
+    return Judgement(answer is not None and _equal(answer, str(facts["answer"]).strip()), answer or "")
+
+
+def _answer(text: str) -> str | None:
+    """What is marked as the answer, which may be nothing; else the last line, if there is one."""
     finished = _FINISH.findall(text)
-    answer = bare(finished[-1]) if finished else labelled(text) or stated(text) or last_line(text)
-    gold = str(facts["answer"]).strip()
-    return Judgement(_equal(answer, gold), answer)
+    marked = (finished[-1] if finished else None, labelled(text), stated(text), last_line(text) or None)
+    found = next((answer for answer in marked if answer is not None), None)
+    return None if found is None else bare(found).strip("[]")
 
 
 def _equal(answer: str, gold: str) -> bool:
@@ -44,7 +50,8 @@ def _equal(answer: str, gold: str) -> bool:
 
 def _quantity(text: str) -> float | None:
     """The number of a text that is a number with at most a unit; a leading zero makes it a code."""
-    core = _UNITS.sub("", _UNITS.sub("", text.strip())).strip()
+    core = re.sub(r"^(?:a|an|the)\s", "", text.strip().lower())
+    core = _UNITS.sub("", _UNITS.sub("", core)).strip()
     if _NUMBER.fullmatch(core) is None or re.match(r"0\d", core):
         return None
     return float(core.replace(",", ""))

@@ -80,6 +80,10 @@ def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
         yield _estimate(f"pass{'@' if found.kind == 'any' else '^'}{found.k}", found.estimate)
     yield _estimate("load precision", arm.load_precision)
     yield _estimate("load recall", arm.load_recall)
+    yield _estimate("gold unused", arm.unused_gold)
+    yield _estimate("trials that loaded others than gold", arm.distractors)
+    yield {"quantity": "turn of the first load", "value": arm.first_load}
+    yield {"quantity": "macro mean over subsets", "value": arm.macro}
     for name in ("tokens", "cost_usd", "seconds"):
         total = getattr(arm.spending, name)
         yield {"quantity": f"{name} in all", "value": total.sum, "n": total.known, "n_of": "trials"}
