@@ -91,16 +91,22 @@ def success(block: Block) -> Html:
         Head("Tasks"),
         Head("Trials scored"),
         *([Head("If missing failed, passed", numeric=False)] if partial else []),
+        *([Head("Mean over sets", hint="each subset of the suite counts alike")] if _subsets(block) else []),
         Head("Within tasks", hint="share of the variance that lies between trials of one task"),
     ]
     lead = "Mean over tasks of the mean over trials. Bars are 95% intervals clustered by task" + (
         "; thin lines run from all missing trials failed to all passed." if partial else "."
     )
-    rows = [_success(arm, partial) for arm in block.arms]
+    rows = [_success(arm, partial, _subsets(block)) for arm in block.arms]
     return section("Success", lead, table("Success by arm", heads, rows))
 
 
-def _success(arm: ArmSummary, partial: bool) -> Row:
+def _subsets(block: Block) -> bool:
+    """Whether the suite has subsets."""
+    return any(arm.macro is not None for arm in block.arms)
+
+
+def _success(arm: ArmSummary, partial: bool, subsets: bool) -> Row:
     bounds = (arm.lowest, arm.highest)
     missing = [Cell(f"{rate(arm.lowest)}, {rate(arm.highest)}", arm.lowest)] if partial else []
     return [
@@ -110,6 +116,7 @@ def _success(arm: ArmSummary, partial: bool) -> Row:
         Cell(arm.success.tasks, arm.success.tasks),
         Cell(f"{arm.scored:,} of {arm.planned:,}", arm.scored),
         *missing,
+        *([Cell(rate(arm.macro), arm.macro)] if subsets else []),
         Cell("-" if arm.within is None else percent(arm.within), arm.within),
     ]
 
