@@ -63,8 +63,14 @@ class Tidied:
 
 
 def tidy(folder: Path) -> Tidied:
-    """Make a folder's logs safe to resume from: readable ones only, each once, in order of creation."""
+    """Make a folder's logs safe to resume from: readable ones only, each once, in order of creation.
+
+    Raises:
+        UsageError: logs lie in a subfolder, which Inspect would take for its own.
+    """
     done = Tidied()
+    if inner := next((path for path in sorted(folder.glob("*/**/*.eval"))), None):
+        raise UsageError(f"{inner}: a log of another run inside {folder}; move {inner.parent} elsewhere")
     kept: dict[str, tuple[Path, Header, int]] = {}
     for path in sorted(folder.glob("*.eval")):
         try:

@@ -102,14 +102,18 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
 
     Args:
         live: a context manager that shows progress meanwhile.
+
+    Raises:
+        KeyboardInterrupt: the user stopped it; what had ended is kept.
     """
     from inspect_ai import eval_set
 
     complete = True
     with live or nullcontext():
         for agent in dict.fromkeys(part.job.agent for part in prepared):
-            done, _ = eval_set(
-                [part.task for part in prepared if part.job.agent == agent],
+            tasks = [part.task for part in prepared if part.job.agent == agent]
+            done, logs = eval_set(
+                tasks,
                 log_dir=str(folder),
                 solver=None if agent == DEFAULT_AGENT else _solver(agent),
                 epochs=spec.trials,
@@ -126,7 +130,9 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
                 time_limit=spec.limits.seconds,
                 cost_limit=spec.limits.cost_usd,
             )
-            complete = complete and done
+            if not logs or any(log.status == "cancelled" for log in logs):
+                raise KeyboardInterrupt  # which Inspect answers with no logs, and success
+            complete = complete and done and len(logs) == len(tasks)
     return complete
 
 

@@ -155,6 +155,9 @@ def _run(
     _sweep_run.Watch.ledger = ledger
     try:
         return _sweep_run.run(spec, prepared, folder, bounds, _sweep_view.watching(ledger, out))
+    except KeyboardInterrupt:
+        out.print(f"{_sweep_view.Board(ledger, out.width).line()}; the same command goes on")
+        raise
     finally:
         _sweep_run.Watch.ledger = None
 
