@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from inspect_ai.hooks import Hooks, SampleEnd, SampleStart, TaskStart, hooks
 
 from workbench import __version__
-from workbench.cli._sweep_fence import LOCK
+from workbench.cli._sweep_fence import LOCK, place
 from workbench.cli._sweep_ledger import Cell, Ledger, Progress, outcome
 from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
 from workbench.core.atomic import write_text
@@ -242,6 +242,14 @@ def _record(sample: EvalSample) -> Mapping[str, Any] | None:
             record: Mapping[str, Any] | None = score.metadata.get("record")
             return record
     return None
+
+
+def identities(prepared: list[Prepared], spec: SweepSpec) -> dict[str, str]:
+    """Every job's place -> its identity now."""
+    return {
+        place(str(part.task.model), part.job.agent, part.job.arguments(spec)): str(part.task.version)
+        for part in prepared
+    }
 
 
 def planned(prepared: list[Prepared], trials: int) -> dict[Cell, Progress]:

@@ -139,12 +139,13 @@ def _run(
     bounds: Any,
 ) -> bool:
     from workbench.cli import _sweep_run, _sweep_view
-    from workbench.cli._sweep_fence import LEDGER, SPEC, tidy
+    from workbench.cli._sweep_fence import LEDGER, SPEC, set_aside_stale, tidy
     from workbench.cli._sweep_ledger import Ledger
     from workbench.core.atomic import write_text
 
     out = console()
-    if aside := tidy(folder).moved:
+    stale = set_aside_stale(folder, _sweep_run.identities(prepared, spec))
+    if aside := [*stale.moved, *tidy(folder).moved]:
         out.print(_sweep_view.moved(aside))
     changed = _sweep_run.write_lock(folder, spec, prepared)
     if changed:
