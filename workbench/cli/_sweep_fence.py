@@ -13,16 +13,20 @@ results/<name>/
 
 from __future__ import annotations
 
+import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from workbench.cli._sweep_spec import DEFAULT_AGENT
 from workbench.core.atomic import write_text
 from workbench.core.errors import UsageError
 from workbench.core.locks import exclusive
+from workbench.core.types import TASK_PREFIX
 from workbench.reporting.logfile import (
     ForeignLogError,
     Header,
@@ -63,8 +67,14 @@ class Tidied:
 
 
 def tidy(folder: Path) -> Tidied:
-    """Make a folder's logs safe to resume from: readable ones only, each once, in order of creation."""
+    """Make a folder's logs safe to resume from: readable ones only, each once, in order of creation.
+
+    Raises:
+        UsageError: logs lie in a subfolder, which Inspect would take for its own.
+    """
     done = Tidied()
+    if inner := next((path for path in sorted(folder.glob("*/**/*.eval"))), None):
+        raise UsageError(f"{inner}: a log of another run inside {folder}; move {inner.parent} elsewhere")
     kept: dict[str, tuple[Path, Header, int]] = {}
     for path in sorted(folder.glob("*.eval")):
         try:
@@ -80,6 +90,30 @@ def tidy(folder: Path) -> Tidied:
         stamp = header.eval.created.timestamp()
         os.utime(path, (stamp, stamp))
     return done
+
+
+def set_aside_stale(folder: Path, current: Mapping[str, str]) -> Tidied:
+    """Put away logs of jobs that are not what they were: their trials would count beside the new ones.
+
+    Args:
+        current: `place` of every job -> its identity now. Logs of other jobs stay.
+    """
+    done = Tidied()
+    for path in sorted(folder.glob("*.eval")):
+        try:
+            header = read_header(path)
+        except (UnreadableLogError, ForeignLogError):
+            continue
+        agent = (header.eval.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
+        key = place(header.eval.model, agent, header.eval.task_args_passed or {})
+        if current.get(key, str(header.eval.task_version)) != str(header.eval.task_version):
+            _move(path, "of a pool, task, recipe or version that has changed since", done)
+    return done
+
+
+def place(model: str, agent: str, arguments: Mapping[str, Any]) -> str:
+    """What a job is known by across starts, whatever its identity."""
+    return json.dumps([model, agent, arguments], sort_keys=True, default=str)
 
 
 def _keep_fuller(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from inspect_ai.hooks import Hooks, SampleEnd, SampleStart, TaskStart, hooks
 
 from workbench import __version__
-from workbench.cli._sweep_fence import LOCK
+from workbench.cli._sweep_fence import LOCK, place
 from workbench.cli._sweep_ledger import Cell, Ledger, Progress, outcome
 from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
 from workbench.core.atomic import write_text
@@ -102,14 +102,18 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
 
     Args:
         live: a context manager that shows progress meanwhile.
+
+    Raises:
+        KeyboardInterrupt: the user stopped it; what had ended is kept.
     """
     from inspect_ai import eval_set
 
     complete = True
     with live or nullcontext():
         for agent in dict.fromkeys(part.job.agent for part in prepared):
-            done, _ = eval_set(
-                [part.task for part in prepared if part.job.agent == agent],
+            tasks = [part.task for part in prepared if part.job.agent == agent]
+            done, logs = eval_set(
+                tasks,
                 log_dir=str(folder),
                 solver=None if agent == DEFAULT_AGENT else _solver(agent),
                 epochs=spec.trials,
@@ -126,7 +130,9 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
                 time_limit=spec.limits.seconds,
                 cost_limit=spec.limits.cost_usd,
             )
-            complete = complete and done
+            if not logs or any(log.status == "cancelled" for log in logs):
+                raise KeyboardInterrupt  # which Inspect answers with no logs, and success
+            complete = complete and done and len(logs) == len(tasks)
     return complete
 
 
@@ -236,6 +242,14 @@ def _record(sample: EvalSample) -> Mapping[str, Any] | None:
             record: Mapping[str, Any] | None = score.metadata.get("record")
             return record
     return None
+
+
+def identities(prepared: list[Prepared], spec: SweepSpec) -> dict[str, str]:
+    """Every job's place -> its identity now."""
+    return {
+        place(str(part.task.model), part.job.agent, part.job.arguments(spec)): str(part.task.version)
+        for part in prepared
+    }
 
 
 def planned(prepared: list[Prepared], trials: int) -> dict[Cell, Progress]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import Field
 
-from workbench.core.content import Content
+from workbench.core.content import Content, load_content, validate
+from workbench.core.digest import digest_text, short
+from workbench.core.errors import UsageError
 from workbench.core.types import CONDITIONS, ConditionName
 
 DEFAULT_AGENT = "auto"
@@ -58,6 +62,31 @@ class SweepSpec(Content):
     generate: dict[str, Any] = Field(default={}, description="sampling settings, e.g. temperature")
     model_base_url: str | None = Field(default=None, description="endpoint of the models")
     model_args: dict[str, Any] = Field(default={}, description="as for -M")
+
+
+def read_spec(path: Path | None, flags: Mapping[str, str | None]) -> tuple[SweepSpec, str, str]:
+    """(spec, its text, a name for it) of a file or of flags, each ``NAME,NAME`` as typed.
+
+    Raises:
+        ContentError: the file is wrong; names file, line and key.
+        UsageError: both or neither are given, or a flag has no such value.
+    """
+    given = {name: value for name, value in flags.items() if value is not None}
+    if path is not None and given:
+        raise UsageError(f"give {path} or --{', --'.join(given)}, not both")
+    if path is not None:
+        return load_content(path, SweepSpec), path.read_text(encoding="utf-8"), path.stem
+    if "suite" not in given:
+        raise UsageError("give a SPEC.yaml, or --suite NAME; see: workbench sweep --help")
+    lists = {
+        name: [part.strip() for part in value.split(",")]
+        for name, value in given.items()
+        if name not in {"suite", "trials"}
+    }
+    single = {name: given[name] for name in ("suite", "trials") if name in given}
+    spec = validate({**single, **lists}, SweepSpec, Path("command line"))
+    text = yaml.safe_dump(spec.model_dump(mode="json", exclude_defaults=True), sort_keys=False)
+    return spec, text, f"sweep-{spec.suite}-{short(digest_text(text))}"
 
 
 @dataclass(frozen=True)

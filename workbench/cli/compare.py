@@ -25,6 +25,7 @@ INCOMPLETE = 4
 @click.option("--arm", metavar="ARM", help="Only this arm of both.")
 @click.option("--arms", nargs=2, metavar="X Y", help="Two arms of run A, e.g. bm25 gold.")
 @click.option("--models", nargs=2, metavar="X Y", help="Two models of run A.")
+@click.option("--agents", nargs=2, metavar="X Y", help="Two agents of run A.")
 @click.option(
     "--margin", type=click.FloatRange(0, 1, min_open=True), help="Sameness: within this much reward."
 )
@@ -42,13 +43,14 @@ def command(
     arm: str | None,
     arms: tuple[str, str] | None,
     models: tuple[str, str] | None,
+    agents: tuple[str, str] | None,
     margin: float | None,
     require: str | None,
     common: bool,
     seed: int,
     json_file: Path | None,
 ) -> int:
-    """Compare A with B: logs or run folders, every arm that both have; or two --arms or --models of A.
+    """Compare runs A and B in every arm that both have, or two --arms, --models or --agents of A.
 
     Trials are averaged within tasks and tasks are paired. What is not paired (another suite, other
     or changed tasks) is refused with the reason. All comparisons of a call are one family.
@@ -62,7 +64,7 @@ def command(
 
     if require in {"not-worse", "equivalent"} and margin is None:
         raise UsageError(f"--require {require} needs --margin, e.g. --margin 0.03")
-    pairs, complete = _pairs(first, second, arm, arms, models)
+    pairs, complete = _pairs(first, second, arm, arms=arms, models=models, agents=agents)
     require_same_tasks(pairs, common=common)
     report = paired_report(pairs, Question(margin=margin, seed=seed))
     out = console()
@@ -74,25 +76,23 @@ def command(
 
 
 def _pairs(
-    first: Path,
-    second: Path | None,
-    arm: str | None,
-    arms: tuple[str, str] | None,
-    models: tuple[str, str] | None,
+    first: Path, second: Path | None, arm: str | None, **within: tuple[str, str] | None
 ) -> tuple[list[Pair], bool]:
     """The pairs that were asked for, and whether enough of their trials are there."""
-    from workbench.reporting.pairing import pair_arms, pair_models, pair_runs
+    from workbench.reporting import pairing
 
-    if sum(value is not None for value in (second, arms, models)) != 1:
-        raise UsageError("give two runs A B, or one run with --arms X Y or --models X Y")
+    asked = {kind: names for kind, names in within.items() if names is not None}
+    if (second is not None) + len(asked) != 1:
+        raise UsageError("give two runs A B, or one run with --arms, --models or --agents X Y")
     run, complete = read_run(first)
     if second is not None:
         other, sound = read_run(second)
-        return pair_runs(run, other, arm), complete and sound
-    if arms is not None:
-        return pair_arms(run, *arms), complete
-    assert models is not None
-    return pair_models(run, *models, arm), complete
+        return pairing.pair_runs(run, other, arm), complete and sound
+    ((kind, names),) = asked.items()
+    if kind == "arms":
+        return pairing.pair_arms(run, *names), complete
+    pair = pairing.pair_models if kind == "models" else pairing.pair_agents
+    return pair(run, *names, arm), complete
 
 
 def read_run(path: Path) -> tuple[Grouped, bool]:

@@ -43,6 +43,7 @@ def command() -> None:
     workbench sweep SPEC.yaml            run, or go on where it stopped
     workbench sweep SPEC.yaml --dry-run  what it would run and cost
     workbench sweep status DIR           how far it is
+    workbench sweep --suite quickstart --routers bm25,random --trials 5
 
     \b
     A spec:
@@ -61,7 +62,14 @@ def command() -> None:
 
 
 @command.command("run", short_help="Run a sweep, or go on with it (the default).")
-@click.argument("spec", type=click.Path(path_type=Path), metavar="SPEC.yaml")
+@click.argument("spec", type=click.Path(path_type=Path), required=False, metavar="[SPEC.yaml]")
+@click.option("--suite", metavar="NAME", help="Instead of a spec: the suite, and the options below.")
+@click.option("--models", metavar="NAME[,NAME...]", help="As for inspect's --model.")
+@click.option("--agents", metavar="NAME[,NAME...]", help="As for inspect's --solver.")
+@click.option("--routers", metavar="NAME[,NAME...]", help="Recipes in routers/.")
+@click.option("--k", metavar="N[,N...]", help="Skills given to the agent.")
+@click.option("--pools", metavar="NAME[,NAME...]", help="Pools to route in.")
+@click.option("--trials", metavar="N", help="Trials of every task in every cell.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Default: results/<spec's name>.")
 @click.option("--dry-run", is_flag=True, help="Say what would run and cost; run nothing.")
 @click.option("--pilot", type=click.Path(path_type=Path), metavar="RUN", help="Logs to estimate cost from.")
@@ -69,38 +77,38 @@ def command() -> None:
 @click.option("--max-tasks", type=click.IntRange(1), help="Jobs at once.")
 @click.option("--html", type=_FILE, metavar="FILE", help="Write the report as a page at the end.")
 def run_command(
-    spec: Path,
+    spec: Path | None,
     out: Path | None,
     dry_run: bool,
     pilot: Path | None,
     max_samples: int | None,
     max_tasks: int | None,
     html: Path | None,
+    **flags: str | None,
 ) -> int:
-    """Run SPEC.yaml. Interrupt it when you like; the same command goes on.
+    """Run SPEC.yaml, or what --suite and its options say. Interrupt it at will; the same command goes on.
 
     Exit codes: 0 complete; 1 the spec is wrong; 3 the machine lacks something; 4 trials are
     incomplete or excluded beyond what a report may bear; 130 interrupted.
     """
     from workbench.cli._sweep_fence import sole_owner
     from workbench.cli._sweep_run import Bounds, planned, prepare
-    from workbench.cli._sweep_spec import SweepSpec, expand
-    from workbench.core.content import load_content
+    from workbench.cli._sweep_spec import expand, read_spec
     from workbench.core.workspace import find_workspace
     from workbench.evaluation.runs import writable
 
-    wanted = load_content(spec, SweepSpec)
+    wanted, source, name = read_spec(spec, flags)
     jobs = expand(wanted)
     if not jobs:
-        raise UsageError(f"{spec}: nothing to run; every cell is excluded, or there is no router")
-    folder = out or find_workspace().results / spec.stem
+        raise UsageError(f"{name}: nothing to run; every cell is excluded, or there is no router")
+    folder = out or find_workspace().results / name
     prepared = prepare(wanted, jobs)
     cells = planned(prepared, wanted.trials)
     if dry_run:
         _forecast(cells, folder, pilot)
         return 0
     with sole_owner(writable(folder)):
-        complete = _run(wanted, spec, prepared, cells, folder, Bounds(max_samples, max_tasks))
+        complete = _run(wanted, source, prepared, cells, folder, Bounds(max_samples, max_tasks))
     return _finish(folder, complete, html)
 
 
@@ -124,29 +132,33 @@ def status_command(folder: Path) -> int:
 
 def _run(
     spec: SweepSpec,
-    source: Path,
+    source: str,
     prepared: list[Prepared],
     cells: dict[Cell, Progress],
     folder: Path,
     bounds: Any,
 ) -> bool:
     from workbench.cli import _sweep_run, _sweep_view
-    from workbench.cli._sweep_fence import LEDGER, SPEC, tidy
+    from workbench.cli._sweep_fence import LEDGER, SPEC, set_aside_stale, tidy
     from workbench.cli._sweep_ledger import Ledger
     from workbench.core.atomic import write_text
 
     out = console()
-    if aside := tidy(folder).moved:
+    stale = set_aside_stale(folder, _sweep_run.identities(prepared, spec))
+    if aside := [*stale.moved, *tidy(folder).moved]:
         out.print(_sweep_view.moved(aside))
     changed = _sweep_run.write_lock(folder, spec, prepared)
     if changed:
         out.print(f"! changed since the last start, so run again: {safe(', '.join(changed))}", style="yellow")
-    write_text(folder / SPEC, source.read_text(encoding="utf-8"))
+    write_text(folder / SPEC, source)
     _count_done(cells, folder)
     ledger = Ledger(folder / LEDGER, cells)
     _sweep_run.Watch.ledger = ledger
     try:
         return _sweep_run.run(spec, prepared, folder, bounds, _sweep_view.watching(ledger, out))
+    except KeyboardInterrupt:
+        out.print(f"{_sweep_view.Board(ledger, out.width).line()}; the same command goes on")
+        raise
     finally:
         _sweep_run.Watch.ledger = None
 

@@ -89,7 +89,7 @@ def changes(
         for task, a, b, x, y in means
         if abs(a - b) > 1e-12
     ]
-    return tuple(sorted(found, key=lambda change: (change.first - change.second, change.task)))
+    return tuple(sorted(found, key=lambda change: (round(change.first - change.second, 9), change.task)))
 
 
 def _uncompared(label: str, missing: tuple[str, ...]) -> Comparison:

@@ -78,11 +78,21 @@ def pair_models(run: Grouped, first: str, second: str, arm: str | None = None) -
     Raises:
         UnknownNameError: a model is not in the run, or no arm is shared.
     """
-    models = sorted({model for _, model, _ in run})
-    for name in (first, second):
-        if name not in models:
-            raise UnknownNameError("model", name, models)
-    sides = [{key: cells for key, cells in run.items() if key[1] == name} for name in (first, second)]
+    return _pair_sides(run, ("model", 1), (first, second), arm)
+
+
+def pair_agents(run: Grouped, first: str, second: str, arm: str | None = None) -> list[Pair]:
+    """Two agents of one run, arm by arm. Raises as `pair_models` does."""
+    return _pair_sides(run, ("agent", 2), (first, second), arm)
+
+
+def _pair_sides(run: Grouped, kind: tuple[str, int], names: tuple[str, str], arm: str | None) -> list[Pair]:
+    noun, place = kind
+    known = sorted({key[place] for key in run})
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(noun, name, known)
+    sides = [{key: cells for key, cells in run.items() if key[place] == name} for name in names]
     return pair_runs(sides[0], sides[1], arm)
 
 

@@ -39,6 +39,7 @@ class PublishedTable(Content):
     tier: str | None = Field(default=None, description="tier of the benchmark")
     k: int | None = Field(default=None, description="skills given to the model")
     trials: int | None = Field(default=None, description="trials of each task")
+    macro: bool = Field(default=False, description="mean over the benchmark's sets, each counting alike")
     setting: str = Field(default="", description="what else a reader must know")
     columns: tuple[str, ...] = Field(description="metrics by our names, or models")
     rows: tuple[PublishedRow, ...] = Field(description="systems, in the paper's order")
@@ -93,7 +94,7 @@ def _all(summary: Summary, papers: Sequence[PublishedPaper]) -> Iterator[Beside]
             else:
                 blocks = [block for block in summary.blocks if _same(block.suite, table.benchmark)]
                 if blocks:
-                    yield _beside(paper, table, _success_rows(blocks), _success_differs(table, blocks))
+                    yield _beside(paper, table, _success_rows(table, blocks), _success_differs(table, blocks))
 
 
 def _beside(
@@ -123,23 +124,23 @@ def _routing_rows(table: PublishedTable, ours: Sequence[RoutingSummary]) -> list
         values = []
         for column in table.columns:
             metric, _, stratum = column.partition(" (")
-            part = strata["multi" if stratum == "multi)" else "all"]
+            wanted = "multi" if stratum == "multi)" else "macro" if table.macro else "all"
+            part = strata.get(wanted, strata["all"])
             value = part.metrics.get(metric)
             values.append(None if value is None else 100 * value)
         rows.append(BesideRow(system=f"{found.router}, here", ours=True, values=tuple(values)))
     return rows
 
 
-def _success_rows(blocks: Sequence[Block]) -> list[BesideRow]:
-    return [
-        BesideRow(
-            system=f"{arm.arm.removeprefix('routed-')}, {block.model}",
-            ours=True,
-            values=(None if arm.success.value is None else 100 * arm.success.value,),
-        )
-        for block in blocks
-        for arm in block.arms
-    ]
+def _success_rows(table: PublishedTable, blocks: Sequence[Block]) -> list[BesideRow]:
+    rows = []
+    for block in blocks:
+        for arm in block.arms:
+            value = arm.macro if table.macro and arm.macro is not None else arm.success.value
+            name = f"{arm.arm.removeprefix('routed-')}, {block.model}"
+            shown = None if value is None else 100 * value
+            rows.append(BesideRow(system=name, ours=True, values=(shown,)))
+    return rows
 
 
 def _routing_differs(table: PublishedTable, ours: Sequence[RoutingSummary]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE, sole_owner
+from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE, place, set_aside_stale, sole_owner, tidy
 from workbench.cli._sweep_ledger import read_ledger, repeated
 from workbench.cli.main import run
 from workbench.core.errors import UsageError
@@ -115,6 +115,53 @@ def test_killed_sweeps_go_on_and_every_trial_counts_once(tmp_path: Path) -> None
     assert {e["arm"] for e in added} == {"random"}, "a router added later runs alone"
     assert len(added) == 2 * 3
     assert run(["sweep", "status", str(folder)]) == 0
+
+
+def test_an_interrupt_keeps_what_ended_and_says_how_to_go_on(tmp_path: Path) -> None:
+    spec(tmp_path)
+    process, ledger = start(tmp_path), tmp_path / "results" / "small" / LEDGER
+    while process.poll() is None and not (ledger.is_file() and ledger.read_text().count("\n") >= 2):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 130, out
+    assert "of 18 trials" in out
+    assert "the same command goes on" in " ".join(out.split())
+    assert "Traceback" not in out
+    assert [t for t in trials(tmp_path) if t.status == "scored"]
+
+
+def test_logs_of_a_job_that_has_changed_are_set_aside_and_others_stay(tmp_path: Path) -> None:
+    import zipfile
+
+    def log(name: str, version: str, router: str) -> None:
+        spec = {
+            "eval_id": name,
+            "created": "2026-11-30T12:00:00+00:00",
+            "task": "workbench/quickstart",
+            "task_version": version,
+            "task_args_passed": {"router": router},
+            "model": "none/none",
+            "solver": "workbench/oracle",
+            "scorers": [{"name": "workbench"}],
+            "dataset": {"sample_ids": ["a@none"]},
+        }
+        with zipfile.ZipFile(tmp_path / f"{name}.eval", "w") as archive:
+            archive.writestr("header.json", json.dumps({"status": "success", "eval": spec}))
+
+    log("old", "1", "bm25")
+    log("new", "2", "bm25")
+    log("gone", "1", "random")
+    done = set_aside_stale(tmp_path, {place("none/none", "oracle", {"router": "bm25"}): "2"})
+    assert [name for name, _ in done.moved] == ["old.eval"]
+    assert sorted(path.name for path in tmp_path.glob("*.eval")) == ["gone.eval", "new.eval"]
+
+
+def test_logs_of_another_run_inside_the_folder_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "x.eval").write_bytes(b"")
+    with pytest.raises(UsageError, match="a log of another run inside"):
+        tidy(tmp_path)
 
 
 def test_a_second_process_in_one_folder_is_refused_and_told_the_owner(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli._sweep_spec import SweepSpec, expand
+from workbench.cli._sweep_spec import SweepSpec, expand, read_spec
 from workbench.core.content import load_content
-from workbench.core.errors import ContentError
+from workbench.core.errors import ContentError, UsageError
 
 
 def spec(**values: object) -> SweepSpec:
@@ -64,3 +64,22 @@ def test_a_wrong_key_names_file_line_and_the_nearest(tmp_path: Path) -> None:
     file.write_text("suite: quickstart\nrouter: [bm25]\n")
     with pytest.raises(ContentError, match=r"s\.yaml:2: router: .*did you mean 'routers'"):
         load_content(file, SweepSpec)
+
+
+def test_flags_say_the_same_as_a_file(tmp_path: Path) -> None:
+    flags = {"suite": "quickstart", "routers": "bm25, random", "trials": "5", "k": "1,5", "models": None}
+    found, text, name = read_spec(None, flags)
+    assert found == spec(trials=5, k=[1, 5])
+    assert name.startswith("sweep-quickstart-")
+    file = tmp_path / "again.yaml"
+    file.write_text(text)
+    assert read_spec(file, {})[0] == found
+
+
+def test_a_file_and_flags_together_or_neither_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="not both"):
+        read_spec(tmp_path / "s.yaml", {"suite": "quickstart"})
+    with pytest.raises(UsageError, match="--suite NAME"):
+        read_spec(None, {})
+    with pytest.raises(ContentError, match="trials"):
+        read_spec(None, {"suite": "quickstart", "trials": "many"})

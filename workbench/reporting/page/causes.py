@@ -42,7 +42,7 @@ def causes(block: Block, number: int) -> Html | None:
     parts = [part for part in found if part is not None]
     if not parts:
         return None
-    lead = "What goes with success. These are associations: tasks whose gold is found may be easier anyway."
+    lead = "These are associations, not effects: tasks whose gold is found may be easier anyway."
     return section("What goes with success", lead, parts)
 
 

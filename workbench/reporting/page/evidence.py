@@ -29,6 +29,7 @@ STAGE_NAMES: Mapping[FunnelStage, str] = {
     "not_in_pool": "not in pool",
 }
 _INTERVAL = Head("95% interval", numeric=False, hint="sorts by the lower end")
+_PLACES = ("suite", "model", "agent")
 
 
 def tone(condition: ConditionName) -> str:
@@ -50,10 +51,9 @@ def overview(summary: Summary) -> Html | None:
     """Every arm of every block in one table, where there are several blocks."""
     if len(summary.blocks) < 2:
         return None
+    varying = [name for name in _PLACES if len({getattr(b, name) for b in summary.blocks}) > 1]
     heads = [
-        Head("Suite", numeric=False),
-        Head("Model", numeric=False),
-        Head("Agent", numeric=False),
+        *(Head(name.capitalize(), numeric=False) for name in varying),
         Head("Arm", numeric=False),
         Head(axis(RATE), numeric=False, sortable=False),
         Head("Success"),
@@ -62,17 +62,15 @@ def overview(summary: Summary) -> Html | None:
         Head("p"),
         Head("Scored"),
     ]
-    rows = [_overview(block, arm) for block in summary.blocks for arm in block.arms]
+    rows = [_overview(block, arm, varying) for block in summary.blocks for arm in block.arms]
     lead = "All models, agents and suites side by side; each is taken apart below."
     return section("Overview", lead, table("Success of every arm", heads, rows, key="overview"))
 
 
-def _overview(block: Block, arm: ArmSummary) -> Row:
+def _overview(block: Block, arm: ArmSummary, varying: Sequence[str]) -> Row:
     over = arm.vs_none
     return [
-        block.suite,
-        block.model,
-        block.agent,
+        *(str(getattr(block, name)) for name in varying),
         named(arm),
         interval(arm.success, RATE, tone(arm.condition)),
         *numbers(arm.success, rate(arm.success.value)),
@@ -93,16 +91,22 @@ def success(block: Block) -> Html:
         Head("Tasks"),
         Head("Trials scored"),
         *([Head("If missing failed, passed", numeric=False)] if partial else []),
+        *([Head("Mean over sets", hint="each subset of the suite counts alike")] if _subsets(block) else []),
         Head("Within tasks", hint="share of the variance that lies between trials of one task"),
     ]
     lead = "Mean over tasks of the mean over trials. Bars are 95% intervals clustered by task" + (
         "; thin lines run from all missing trials failed to all passed." if partial else "."
     )
-    rows = [_success(arm, partial) for arm in block.arms]
+    rows = [_success(arm, partial, _subsets(block)) for arm in block.arms]
     return section("Success", lead, table("Success by arm", heads, rows))
 
 
-def _success(arm: ArmSummary, partial: bool) -> Row:
+def _subsets(block: Block) -> bool:
+    """Whether the suite has subsets."""
+    return any(arm.macro is not None for arm in block.arms)
+
+
+def _success(arm: ArmSummary, partial: bool, subsets: bool) -> Row:
     bounds = (arm.lowest, arm.highest)
     missing = [Cell(f"{rate(arm.lowest)}, {rate(arm.highest)}", arm.lowest)] if partial else []
     return [
@@ -112,6 +116,7 @@ def _success(arm: ArmSummary, partial: bool) -> Row:
         Cell(arm.success.tasks, arm.success.tasks),
         Cell(f"{arm.scored:,} of {arm.planned:,}", arm.scored),
         *missing,
+        *([Cell(rate(arm.macro), arm.macro)] if subsets else []),
         Cell("-" if arm.within is None else percent(arm.within), arm.within),
     ]
 
@@ -159,8 +164,8 @@ def _difference(arm: ArmSummary, found: Comparison, scale: Scale) -> Row:
 
 def _tested(found: Comparison) -> Cell:
     """The corrected p, and the raw one where they differ."""
-    shown = p_value(found.p_adjusted)
-    raw = f" ({p_value(found.p_value)})" if found.family > 1 else ""
+    shown, plain = p_value(found.p_adjusted), p_value(found.p_value)
+    raw = f" ({plain})" if plain != shown else ""
     return Cell([el("b", shown), el("small", raw)], found.p_adjusted)
 
 

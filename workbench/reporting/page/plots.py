@@ -42,7 +42,7 @@ RATE = Scale(0, 1, (0, 0.25, 0.5, 0.75, 1))
 def signed_scale(estimates: Iterable[Estimate]) -> Scale:
     """Symmetric around no difference, wide enough for all."""
     ends = [abs(end) for e in estimates for end in (e.low, e.high, e.value) if end is not None]
-    reach = next((size for size in (0.1, 0.2, 0.5) if max(ends, default=1) <= size), 1.0)
+    reach = next((size for size in (0.1, 0.2, 0.4, 0.6) if max(ends, default=1) <= size), 1.0)
     return Scale(-reach, reach, (-reach, -reach / 2, 0, reach / 2, reach), 0)
 
 

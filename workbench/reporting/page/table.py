@@ -9,7 +9,8 @@ from workbench.reporting.page.markup import Content, Html, el
 from workbench.reporting.schema import Estimate
 from workbench.reporting.wording import interval
 
-_LONG = 12
+_LONG, _TALL = 12, 20
+"""Rows from which a table can be filtered, and scrolls by itself."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,14 @@ def table(caption: str, heads: Sequence[Head], rows: Sequence[Row], *, key: str 
         el("tbody", body),
         id=key or None,
     )
-    region = el("div", drawn, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    region = el(
+        "div",
+        drawn,
+        class_="scroll tall" if len(rows) > _TALL else "scroll",
+        tabindex="0",
+        role="region",
+        aria_label=caption,
+    )
     return Html(_filter(key, caption) + region) if key and len(rows) > _LONG else region
 
 

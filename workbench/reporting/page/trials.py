@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
@@ -25,7 +26,10 @@ def trials(block: Block, number: int) -> Html:
         el("th", el("button", arm_name(a.arm), type="button"), scope="col", aria_sort="none")
         for a in block.arms
     ]
-    rows = [_row(task, [found[arm.arm].get(task) for arm in block.arms], block.arms) for task in tasks]
+    folder = folder_of(block)
+    rows = [
+        _row(task, [found[arm.arm].get(task) for arm in block.arms], block.arms, folder) for task in tasks
+    ]
     key = f"tasks-{number}"
     caption = "Trials by task and arm"
     grid = el(
@@ -38,7 +42,7 @@ def trials(block: Block, number: int) -> Html:
     )
     lead = [
         "One mark a trial; follow one to its transcript, once this runs: ",
-        el("code", f"inspect view --log-dir {folder_of(block)}"),
+        el("code", f"inspect view --log-dir {folder}"),
         ". With the keyboard: Tab to the grid, arrow keys between marks.",
     ]
     region = el("div", grid, class_="scroll tall", role="region", aria_label=caption)
@@ -46,9 +50,12 @@ def trials(block: Block, number: int) -> Html:
 
 
 def folder_of(block: Block) -> str:
-    """The folder that holds the logs of a block, as far as they share one."""
-    folders = {str(PurePath(mark.log).parent) for mark in _marks(block)}
-    return min(folders, key=len, default=".")
+    """The innermost folder that holds all logs of a block."""
+    folders = sorted({str(PurePath(mark.log).parent) for mark in _marks(block)})
+    try:
+        return os.path.commonpath(folders) or "."
+    except ValueError:  # none, or on different drives
+        return "."
 
 
 def _marks(block: Block) -> Iterable[TrialMark]:
@@ -81,9 +88,9 @@ def _key() -> Html:
     return el("ul", items, class_="legend")
 
 
-def _row(task: str, cells: Sequence[TaskResult | None], arms: Sequence[ArmSummary]) -> Html:
+def _row(task: str, cells: Sequence[TaskResult | None], arms: Sequence[ArmSummary], folder: str) -> Html:
     tags = " ".join(sorted(_tags(cells, arms)))
-    drawn = [_cell(cell, arm) for cell, arm in zip(cells, arms, strict=True)]
+    drawn = [_cell(cell, arm, folder) for cell, arm in zip(cells, arms, strict=True)]
     return el("tr", el("th", task, scope="row"), drawn, data_tags=tags or None)
 
 
@@ -100,19 +107,21 @@ def _tags(cells: Sequence[TaskResult | None], arms: Sequence[ArmSummary]) -> set
     return found | {"helped" for mean in others if mean > bare + 1e-9}
 
 
-def _cell(cell: TaskResult | None, arm: ArmSummary) -> Html:
+def _cell(cell: TaskResult | None, arm: ArmSummary, folder: str) -> Html:
     if cell is None:
         return el("td", "-")
-    marks = [_mark(mark, arm) for mark in cell.trials]
+    marks = [_mark(mark, arm, folder) for mark in cell.trials]
     return el("td", el("b", rate(cell.mean)), " ", marks, data_sort=-1.0 if cell.mean is None else cell.mean)
 
 
-def _mark(mark: TrialMark, arm: ArmSummary) -> Html:
+def _mark(mark: TrialMark, arm: ArmSummary, folder: str) -> Html:
     """Attributes are written by hand: there may be tens of thousands of these."""
     kind, word = _kind(mark)
     stage = "" if mark.stage is None or arm.condition == "none" else f", {STAGE_NAMES[mark.stage]}"
     said = markup(f"trial {mark.epoch}: {word}{stage if word != 'passed' else ''}").replace('"', "&quot;")
-    log = quote(PurePath(mark.log).name, errors="replace")
+    path = PurePath(mark.log)
+    inside = path.relative_to(folder) if path.is_relative_to(folder) else path
+    log = quote(inside.as_posix(), errors="replace")
     sample = quote(mark.sample, safe="", errors="replace")
     place = f"{VIEWER}/{log}/samples/sample/{sample}/{mark.epoch}/"
     return Html(f'<a class="mark {kind}" href="{place}" title="{said}" tabindex="-1"></a>')
