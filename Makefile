@@ -16,7 +16,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/structure tests/contract
+	$(BIN)/python -m pytest tests/structure
 
 fix: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -9,7 +9,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-CONTENT = ("pools", "routers", "tasks", "sandboxes")
+CONTENT = ("pools", "routers", "tasks", "sandboxes", "results/published")
 STARTUP = "workbench_inspect.pth"
 
 

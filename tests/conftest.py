@@ -6,8 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 REQUIRE_DOCKER = "WORKBENCH_REQUIRE_DOCKER"
+
+# As many tests run as there are cores; threads of their own would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A busy machine is no failure, and the same commit meets the same examples everywhere.
+settings.register_profile("workbench", deadline=None, derandomize=True)
+settings.load_profile("workbench")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,9 +13,9 @@ _TEXT = [
     "Judge whether the Document meets the requirements based on the Query and the Instruct provided.",
     "Given a task description, retrieve the most relevant skill document. The answer is yes or no.",
     "Extract tables from PDF files, draw charts, parse CSV data, check a schema and clean the result.",
+    *["yes", "no"] * 20,  # often enough to be a token each, as in Qwen3's vocabulary
 ]
 _SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>"]
-_ANSWERS = ["yes", "no"]
 
 
 def require_dense() -> None:
@@ -96,7 +96,7 @@ def _parts(ends: bool, answers: bool = True) -> tuple[object, object]:
     trainer = BpeTrainer(
         vocab_size=400 if answers else 0,  # 0: single bytes only
         initial_alphabet=ByteLevel.alphabet(),
-        special_tokens=_SPECIAL + _ANSWERS if answers else _SPECIAL,
+        special_tokens=_SPECIAL,
         show_progress=False,
     )
     raw.train_from_iterator(_TEXT, trainer)

@@ -53,6 +53,10 @@ class SuiteSpec(Content):
     gold: str = Field(default="{folder}", description="pool id of a task's gold skill, from its folder name")
     source: Source | None = Field(default=None, description="where the tasks are fetched from")
     network: Network = Field(default="none", description="agent's network where a task states nothing")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(),
+        description="hosts (exact names) whose ports 80 and 443 agents may reach without a network",
+    )
     verifier_network: Network = Field(
         default="none", description="verifier's network unless a task forbids it"
     )

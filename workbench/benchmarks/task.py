@@ -76,6 +76,7 @@ class BenchmarkTask:
         tests: folder that is copied in for verification only.
         solution: the reference solution's script, or ``None``.
         network: what the task states about the agent's network; ``None`` is not stated.
+        allowed_hosts: hosts that the agent may reach although its network is ``none``.
         verifier_env, solution_env: variables as written; ``${NAME}`` and ``${NAME:-default}`` are
             not yet resolved.
         tags: facts for slicing results, e.g. ``difficulty``, ``category``, ``kind``.
@@ -94,6 +95,7 @@ class BenchmarkTask:
     solution: Path | None
     limits: Limits = Limits()
     network: Network | None = None
+    allowed_hosts: tuple[str, ...] = ()
     verifier_env: Mapping[str, str] = field(default_factory=dict)
     solution_env: Mapping[str, str] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)

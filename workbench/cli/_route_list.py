@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.core.errors import UsageError
 from workbench.core.terminal import console, safe
 
 if TYPE_CHECKING:
@@ -16,6 +15,13 @@ if TYPE_CHECKING:
 
 _NEEDS = {"extra": "pip install", "weights": "not published", "download": "downloaded"}
 """A word for the table, and what marks it in the full line."""
+
+_LEGEND = """
+needs  extra     pip install 'skill-workbench[dense]'
+       download  weights, fetched when first used
+       weights   that are not published: bring your own
+       LLM       a language model, asked through LiteLLM; --llm names another
+workbench route --explain NAME: a router's stages, and what each keeps and takes"""
 
 
 def print_routers(as_json: bool) -> None:
@@ -37,18 +43,18 @@ def print_routers(as_json: bool) -> None:
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("router", no_wrap=True)
-    table.add_column("what it does", ratio=1)
     table.add_column("needs", no_wrap=True)
+    table.add_column("what it does", ratio=1)
     for each in found:
-        table.add_row(safe(each.recipe.name), safe(each.recipe.description), _needs(each))
+        table.add_row(safe(each.recipe.name), _needs(each), safe(each.recipe.description))
     console().print(table)
-    click.echo("\nworkbench route --explain NAME says what a router's stages are")
+    click.echo(_LEGEND)
 
 
 def _needs(found: Described) -> str:
     """In a word or two: what is missing here, and whether it asks a language model."""
     needs = [word for word, mark in _NEEDS.items() if any(mark in lack for lack in found.lacks)]
-    return ", ".join([*needs, *(["LLM"] if found.asks else [])])
+    return ", ".join([*needs, *(["LLM"] if found.asks else [])]) or "-"
 
 
 def print_explained(name: str, **options: Any) -> None:
@@ -69,7 +75,7 @@ def print_explained(name: str, **options: Any) -> None:
         out.print(safe(f"lacks here: {lack}"), markup=False)
     for model in found.asks:
         out.print(safe(f"asks {model}, or what --llm names; answers are kept"), markup=False)
-    if options["queries"] is not None:
+    if options["queries"] is not None or options["suite"] is not None:
         _print_passages(name, workspace, options)
 
 
@@ -85,15 +91,12 @@ def _print_passages(name: str, workspace: Workspace, options: dict[str, Any]) ->
     from workbench.models.completion import Completer
     from workbench.routing.explain import passages
     from workbench.routing.load import load_router
-    from workbench.skills.opening import open_pool
     from workbench.skills.progress import shown_progress
 
-    if options["pool"] is None or options["qrels"] is None:
-        raise UsageError("--explain with --queries needs --pool NAME and --qrels FILE too")
-    request = Request(**{**options, "routers": name})
-    queries, tasks = request.tasks()
+    request = Request.of(workspace, **{**options, "routers": name})
     complete = Completer(workspace.cache, request.llm, request.llm_base_url)
-    with shown_progress() as progress, open_pool(request.pool, workspace, progress=progress) as pool:
+    with shown_progress() as progress, request.open_pool(workspace, progress) as pool:
+        queries, tasks = request.tasks(pool, workspace)
         router = load_router(name, pool, workspace, seed=request.seed, progress=progress, complete=complete)
         found = passages(router, queries, tasks, pool, request.k)
     _print_table(found)

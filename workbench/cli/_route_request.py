@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.core.errors import UsageError
+from workbench.core.types import Progress, silent
 
 if TYPE_CHECKING:
     from workbench.core.types import Ranking
@@ -26,9 +27,10 @@ class Request:
 
     routers: str | None
     predictions: Path | None
+    suite: str | None
     pool: str
     queries: Path | None
-    qrels: Path
+    qrels: Path | None
     k: int
     seed: int
     as_json: bool
@@ -39,11 +41,32 @@ class Request:
     llm: str | None
     llm_base_url: str | None
 
+    @classmethod
+    def of(cls, workspace: Workspace, **options: Any) -> Request:
+        """The options as given; a suite brings its own pool."""
+        from workbench.benchmarks.suite import suite_spec
+
+        if options["suite"] is not None and options["pool"] is None:
+            options["pool"] = suite_spec(options["suite"], workspace)[1].pool
+        if options["pool"] is None:
+            raise UsageError("--pool is needed; see: workbench route --help")
+        return cls(**options)
+
     def __post_init__(self) -> None:
         if (self.routers is None) == (self.predictions is None):
             raise UsageError("give either --router NAME or --predictions FILE")
-        if self.routers is not None and self.queries is None:
-            raise UsageError("--router needs --queries FILE, a .jsonl with task_id and instruction_text")
+        if self.routers is not None and not self.names:
+            raise UsageError("--router: no name; workbench route --list shows what there is")
+        if not self.pool.strip():
+            raise UsageError("--pool: no name; give a pool's name, a folder or a file")
+        if self.suite is not None and (self.queries or self.qrels or self.by):
+            raise UsageError(
+                "--suite brings its own queries and relevance; leave out --queries, --qrels, --by"
+            )
+        if self.suite is None and self.qrels is None:
+            raise UsageError("--qrels FILE is needed, or --suite NAME; see: workbench route --help")
+        if self.routers is not None and self.queries is None and self.suite is None:
+            raise UsageError("--router needs --queries FILE (task_id and instruction_text), or --suite NAME")
         if self.by is not None and self.queries is None:
             raise UsageError("--by needs --queries FILE, whose lines have the field")
         for path in (self.save_run, self.save_predictions):
@@ -62,17 +85,47 @@ class Request:
         for name in self.names:
             load_recipe(workspace.find("routers", name))
 
-    def tasks(self) -> tuple[list[Query], dict[str, Relevance]]:
+    def open_pool(self, workspace: Workspace, progress: Progress = silent) -> Pool:
+        """The pool asked for; one that holds a suite's skills finds the suite."""
+        from workbench.benchmarks.suite import suite_data
+        from workbench.skills.opening import open_pool
+
+        return open_pool(
+            self.pool,
+            workspace,
+            suite_data=lambda name: suite_data(name, workspace),
+            progress=progress,
+        )
+
+    def tasks(self, pool: Pool, workspace: Workspace) -> tuple[list[Query], dict[str, Relevance]]:
         """The queries with their gold, and the relevance of each task in the list."""
         from workbench.metrics.scoring import Relevance
         from workbench.routing.runs import read_queries, read_relevance
 
+        if self.qrels is None:
+            return self._tasks_of_suite(pool, workspace)
         relevance = read_relevance(self.qrels)
+        if not relevance:
+            raise UsageError(f"{self.qrels}: has no tasks")
         if self.queries is None:
             return [], relevance
         queries = read_queries(self.queries)
+        if not any(query.id in relevance for query in queries):
+            raise UsageError(f"{self.qrels}: has none of the tasks of {self.queries}")
         tasks = {query.id: relevance.get(query.id, Relevance(())) for query in queries}
         return [replace(query, gold=tasks[query.id].gold) for query in queries], tasks
+
+    def _tasks_of_suite(self, pool: Pool, workspace: Workspace) -> tuple[list[Query], dict[str, Relevance]]:
+        """As `tasks`, from the suite's instructions and the skills that its tasks ship with."""
+        from workbench.benchmarks.suite import load_suite
+        from workbench.evaluation.gold import gold_of
+        from workbench.metrics.scoring import Relevance
+        from workbench.routing.router import Query
+
+        suite = load_suite(self.suite or "", workspace)
+        gold = gold_of(suite, pool)
+        queries = [Query(task.id, task.instruction, gold=gold[task.id].ids) for task in suite.tasks]
+        return queries, {query.id: Relevance(query.gold) for query in queries}
 
     def slices(self) -> dict[str, str]:
         """Task -> its slice by ``--by``; empty without it."""

@@ -168,7 +168,8 @@ def _gain(metric: str, differences: Sequence[float], seed: int) -> Gain:
 def report_json(results: list[Result], request: Request) -> dict[str, Any]:
     """The machine-readable report; what is undefined is null."""
     return {
-        "qrels": str(request.qrels),
+        "suite": request.suite,
+        "qrels": str(request.qrels) if request.qrels else None,
         "queries": str(request.queries) if request.queries else None,
         "k": request.k,
         "seed": request.seed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,24 +27,23 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 _METRIC = "MRR@10"
+_METRICS = ("MRR@10", "Recall@10", "nDCG@10")
+"""What a module's gain is told in; the first is that of the partial correlations, as in the paper."""
 
 
 def print_study(kind: Literal["speed", "diagnosis"], **options: Any) -> None:
     """Open the pool, study every router asked for, and print a table or one JSON object."""
     from workbench.cli._route_request import Request
     from workbench.core.workspace import find_workspace
-    from workbench.skills.opening import open_pool
 
-    for name in ("routers", "pool", "queries", "qrels"):
-        if options[name] is None:
-            option = {"routers": "router"}.get(name, name)
-            raise UsageError(f"--{option} is needed here; see: workbench route --help")
-    request = Request(**options)
+    if options["routers"] is None:
+        raise UsageError("--router is needed here; see: workbench route --help")
     workspace = find_workspace()
+    request = Request.of(workspace, **options)
     request.check_recipes(workspace)
-    queries, tasks = request.tasks()
     study = _speed if kind == "speed" else _diagnosis
-    with open_pool(request.pool, workspace) as pool:
+    with request.open_pool(workspace) as pool:
+        queries, tasks = request.tasks(pool, workspace)
         found = {name: study(name, pool, workspace, request, queries, tasks) for name in request.names}
     if request.as_json:
         plain = {name: report for name, (report, _) in found.items()}
@@ -119,16 +118,18 @@ def _diagnosis(
     recipes = variants(parts)
     routers = {label: _make(pool, request, recipe)(workspace) for label, recipe in recipes.items()}
     gaps = Diagnosis(routers["encoder"], pool, queries).measure(tasks)
-    values = {label: _values(router, queries, tasks, pool) for label, router in routers.items()}
+    scores = {label: _scores(router, queries, tasks, pool) for label, router in routers.items()}
+    values = {label: scored[_METRIC] for label, scored in scores.items()}
     known = [gap for gap in gaps if gap.query in values["encoder"]]
-    means = {label: sum(v.values()) / len(v) if v else math.nan for label, v in values.items()}
     report = {
         "queries": len(known),
         "measures": {gap.query: {m: _plain(gap.values[m]) for m in MEASURES} for gap in known},
         "means": {m: _plain(_mean([gap.values[m] for gap in known])) for m in MEASURES},
-        _METRIC: {label: _plain(mean) for label, mean in means.items()},
-        "gain_alone": {m: means[f"{m} alone"] - means["encoder"] for m in parts.modules},
-        "gain_last": {m: means["whole"] - means[f"{m} last"] for m in parts.modules},
+        "scores": {
+            label: {metric: _plain(_mean(list(scored[metric].values()))) for metric in _METRICS}
+            for label, scored in scores.items()
+        },
+        "gains": {metric: _gains(scores, parts.modules, metric, request.seed) for metric in _METRICS},
         "partial_correlations": {
             m: {
                 key: _plain(value)
@@ -140,16 +141,34 @@ def _diagnosis(
     return report, lambda: _show_diagnosis(report)
 
 
-def _values(
+_Scores = Mapping[str, Mapping[str, float]]
+"""Metric -> query -> value, for the queries that count."""
+
+
+def _scores(
     router: RecipeRouter, queries: list[Query], tasks: Mapping[str, Relevance], pool: Pool
-) -> dict[str, float]:
-    """Query -> the reciprocal rank of its first gold skill among ten, for the queries that count."""
+) -> _Scores:
     from workbench.metrics.scoring import score_run
 
     rankings = dict(zip([q.id for q in queries], router.route(queries, 10), strict=True))
     ids = {task: [entry.id for entry in ranking] for task, ranking in rankings.items()}
     scores = score_run(ids, {q.id: tasks[q.id] for q in queries}, frozenset(pool.ids()))
-    return {score.query: score.values[_METRIC] for score in scores.queries}
+    return {metric: {score.query: score.values[metric] for score in scores.queries} for metric in _METRICS}
+
+
+def _gains(
+    scores: Mapping[str, _Scores], modules: Sequence[str], metric: str, seed: int
+) -> dict[str, dict[str, dict[str, float | None]]]:
+    """Module -> what it adds ``alone`` to the bare encoder, and ``last``, to all others."""
+    from workbench.cli._route_result import interval
+
+    def gain(before: str, after: str) -> dict[str, float | None]:
+        pairs = scores[before][metric], scores[after][metric]
+        differences = [pairs[1][query] - value for query, value in pairs[0].items()]
+        low, high = interval(differences, seed)
+        return {"difference": _plain(_mean(differences)), "low": _plain(low), "high": _plain(high)}
+
+    return {m: {"alone": gain("encoder", f"{m} alone"), "last": gain(f"{m} last", "whole")} for m in modules}
 
 
 def _show_diagnosis(report: Mapping[str, Any]) -> None:
@@ -160,13 +179,20 @@ def _show_diagnosis(report: Mapping[str, Any]) -> None:
     for module, row in report["partial_correlations"].items():
         table.add_row(safe(f"rho of {module}"), *(_number(row[name], "{:+.2f}") for name in names))
     console().print(table)
-    gains = _table(f"{_METRIC} x 100", "alone", "last")
-    gains.add_row("encoder", _number(report[_METRIC]["encoder"], "{:.1f}", 100), "")
-    for module, gain in report["gain_alone"].items():
-        last = report["gain_last"][module]
-        gains.add_row(safe(module), _number(gain, "{:+.1f}", 100), _number(last, "{:+.1f}", 100))
-    gains.add_row("whole", "", _number(report[_METRIC]["whole"], "{:.1f}", 100))
-    console().print(gains)
+    for metric, gains in report["gains"].items():
+        shown_gains = _table(f"{metric} x 100 [95 % interval]", "alone", "last")
+        ends = [_number(report["scores"][label][metric], "{:.1f}", 100) for label in ("encoder", "whole")]
+        shown_gains.add_row("encoder", ends[0], "")
+        for module, gain in gains.items():
+            shown_gains.add_row(safe(module), _gained(gain["alone"]), _gained(gain["last"]))
+        shown_gains.add_row("whole", "", ends[1])
+        console().print(shown_gains)
+
+
+def _gained(gain: Mapping[str, float | None]) -> str:
+    """A gain in points, with its paired interval."""
+    mean, low, high = (_number(gain[name], "{:+.1f}", 100) for name in ("difference", "low", "high"))
+    return mean if low == "-" else f"{mean} [{low}, {high}]"
 
 
 def _table(first: str, *others: str) -> Table:

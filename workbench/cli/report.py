@@ -35,13 +35,19 @@ def _file(option: str, help_text: str) -> Callable[[Decorated], Decorated]:
     "--format", "name", default="terminal", metavar="NAME", help="terminal, json, csv, markdown or html."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to a file.")
+@click.option("--published", is_flag=True, help="Set the papers' numbers on the same benchmark beside ours.")
 @_file("html", "One self-contained page, for a browser.")
 @_file("markdown", "For a pull request.")
 @_file("json", "Everything, for programs.")
 @_file("csv", "One number a row, with interval and n.")
 @_file("parquet", "One trial a row, for data frames.")
 def command(
-    logs: tuple[Path, ...], name: str, output: Path | None, parquet: Path | None, **files: Path | None
+    logs: tuple[Path, ...],
+    name: str,
+    output: Path | None,
+    published: bool,
+    parquet: Path | None,
+    **files: Path | None,
 ) -> int:
     """Summarise LOGS: log files, or folders of one run each. Default: the newest run in results/.
 
@@ -62,6 +68,8 @@ def command(
     chosen = find_logs(logs) if logs else newest_run(find_workspace().results)
     table = None if parquet is None else TrialTable()
     summary = summary_of(chosen, table)
+    if published:
+        summary = _beside(summary)
     wanted = {option: path for option, path in files.items() if path is not None}
     for option, path in wanted.items():
         _write(summary, _FILES[option], path)
@@ -73,6 +81,18 @@ def command(
     elif not wanted and parquet is None:
         _print(summary, name)
     return 0 if summary.complete else INCOMPLETE
+
+
+def _beside(summary: Summary) -> Summary:
+    from workbench.reporting.published import load_published, with_published
+
+    papers = load_published(find_workspace())
+    found = with_published(summary, papers)
+    if not found.published:
+        suites = ", ".join(sorted({block.suite for block in summary.blocks}))
+        known = ", ".join(sorted({table.benchmark for paper in papers for table in paper.tables}))
+        console(stderr=True).print(safe(f"no published table is on {suites}; there are tables on {known}"))
+    return found
 
 
 def _print(summary: Summary, name: str) -> None:

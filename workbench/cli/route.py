@@ -19,6 +19,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--explain", metavar="NAME", help="A router's stages; with queries, what each kept and took.")
 @click.option("--router", "routers", metavar="NAME[,NAME...]", help="Recipes in routers/.")
 @click.option("--predictions", type=_FILE, help="Score this file (JSON or TREC run) instead of routing.")
+@click.option("--suite", metavar="NAME", help="Route a suite's tasks; in place of --queries and --qrels.")
 @click.option("--pool", metavar="NAME|PATH", help="Skills to choose from.")
 @click.option("--queries", type=_FILE, help="JSON Lines with task_id and instruction_text.")
 @click.option("--qrels", type=_FILE, help="SkillRouter's relevance.json, or TREC qrels.")
@@ -47,6 +48,9 @@ def command(listed: bool, explain: str | None, speed: bool, diagnose: bool, **op
     Several routers are compared with the first, query by query; put {router} into the names of the
     files to save.
     """
+    modes = {"--list": listed, "--explain": explain is not None, "--speed": speed, "--diagnose": diagnose}
+    if sum(modes.values()) > 1:
+        raise UsageError(f"give only one of {', '.join(modes)}")
     if listed:
         from workbench.cli._route_list import print_routers
 
@@ -67,17 +71,13 @@ def _score(**options: Any) -> None:
     from workbench.cli._route_request import Request
     from workbench.cli._route_result import Result, compared, report_json
     from workbench.core.workspace import find_workspace
-    from workbench.skills.opening import open_pool
     from workbench.skills.progress import shown_progress
 
-    for name in ("pool", "qrels"):
-        if options[name] is None:
-            raise UsageError(f"--{name} is needed for scoring; see: workbench route --help")
-    request = Request(**options)
     workspace = find_workspace()
+    request = Request.of(workspace, **options)
     request.check_recipes(workspace)
-    queries, tasks = request.tasks()
-    with shown_progress() as progress, open_pool(request.pool, workspace, progress=progress) as pool:
+    with shown_progress() as progress, request.open_pool(workspace, progress) as pool:
+        queries, tasks = request.tasks(pool, workspace)
         results = [
             Result.of(about, routed, tasks, pool, request)
             for about, routed in request.rankings(pool, queries, workspace, progress)

@@ -46,6 +46,8 @@ def _value(node: yaml.Node, path: Path) -> dict[str, Any]:
         raise _broken(path, error) from None
     except RecursionError:
         raise ContentError(path, None, "not valid YAML: nested too deeply") from None
+    except ValueError as error:  # a date that is none, a number of thousands of digits
+        raise ContentError(path, None, f"not valid YAML: {error}") from None
     return value
 
 
@@ -146,8 +148,18 @@ def _explain(error: dict[str, Any], model: type[BaseModel]) -> str:
         return "is required"
     found = error.get("input")
     shown = "" if isinstance(found, dict | list) or found is None else f" (found {found!r})"
-    message = str(error["msg"]).removeprefix("Value error, ")
+    message = _PLAIN.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
     return f"{message}{shown}"
+
+
+_PLAIN = {
+    "model_type": "must be a mapping (key: value)",
+    "dict_type": "must be a mapping (key: value)",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "string_type": "must be a text",
+}
+"""What pydantic says in Python's words, in those of a file."""
 
 
 def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:

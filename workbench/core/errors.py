@@ -57,7 +57,8 @@ class UnknownNameError(UsageError):
         self.name = name
         self.known = sorted(known)
         tail = f". {hint}" if hint else ""
-        super().__init__(f"unknown {kind} '{name}'{suggestion(name, self.known)}{tail}")
+        shown = " ".join(name.split())
+        super().__init__(f"unknown {kind} '{shown}'{suggestion(name, self.known)}{tail}")
 
 
 class MissingDataError(UsageError):

@@ -38,6 +38,7 @@ def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmen
     config = DockerConfig(
         build=experiment.plans[task.id],
         network=task.network or experiment.suite.spec.network,
+        allow=(*task.allowed_hosts, *experiment.suite.spec.allowed_hosts),
         network_verify=verifier_network(experiment.suite, task),
         **{key: value for key, value in stated.items() if value is not None},
     )

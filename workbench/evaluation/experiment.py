@@ -226,9 +226,8 @@ def task_digest(task: BenchmarkTask, image: BuildPlan | None) -> str:
         asked = task.question
         image_digest = "" if image is None else image.digest
         return digest_json([task.instruction, asked.judge, asked.form, asked.facts, asked.gold, image_digest])
-    facts = repr(
-        (task.limits, task.network, sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
-    )
+    env = (sorted(task.verifier_env.items()), sorted(task.solution_env.items()))
+    facts = repr((task.limits, task.network, task.allowed_hosts, *env))
     parts: list[str | bytes] = [task.instruction, facts, "" if image is None else image.digest]
     for file in (file for name in ("tests", "solution", "environment/skills") for file in _below(task, name)):
         parts += [file.relative_to(task.folder).as_posix(), file.read_bytes()]

@@ -154,7 +154,9 @@ def _sandbox_incidents() -> list[str]:
         box = docker_of(sandbox())
     except ProcessLookupError:
         return []
-    return [] if box is None else box.incidents
+    if box is None:
+        return []
+    return [*box.incidents, *(["disk_limit"] if box.container.disk_breaches else [])]
 
 
 def _has_failed() -> bool:

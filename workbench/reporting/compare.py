@@ -24,8 +24,8 @@ def compared(cells: list[Cell], cell: Cell, summary: ArmSummary, level: float, s
     gold = baseline(cells, cell, "gold") if cell.arm.condition == "routed" else None
     return summary.model_copy(
         update={
-            "vs_none": None if none is None else _comparison(cell, none, level, seed),
-            "vs_gold": None if gold is None else _comparison(cell, gold, level, seed),
+            "vs_none": None if none is None else comparison(cell, none, level, seed),
+            "vs_gold": None if gold is None else comparison(cell, gold, level, seed),
             "gap": None if none is None or gold is None else _gap(cell, none, gold, level),
         }
     )
@@ -55,7 +55,8 @@ def _holm(comparisons: Iterable[Comparison | None]) -> list[Comparison | None]:
     ]
 
 
-def _comparison(cell: Cell, base: Cell, level: float, seed: int) -> Comparison:
+def comparison(cell: Cell, base: Cell, level: float, seed: int) -> Comparison:
+    """One cell minus another, on the tasks scored in both; uncorrected."""
     mine, theirs = cell.rewards, base.rewards
     common = sorted(mine.keys() & theirs.keys())
     missing = tuple(sorted((cell.by_task.keys() | base.by_task.keys()) - set(common)))
@@ -113,7 +114,8 @@ def _detectable(
     if found.tasks < 2:
         return None
     trials = round(sum(map(len, [*first, *second])) / (2 * found.tasks))
-    return detectable(paired_components(first, second), found.tasks, trials)
+    least = detectable(paired_components(first, second), found.tasks, trials)
+    return least if least is None or least <= 1 else None
 
 
 def _gap(cell: Cell, none: Cell, gold: Cell, level: float) -> GoldGap | None:

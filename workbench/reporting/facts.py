@@ -52,6 +52,7 @@ class Route:
     gold_in_pool: int
     metrics: Mapping[str, float]
     seconds: float | None
+    pool_size: int
     subset: str = ""
 
 
@@ -142,7 +143,8 @@ def _loaded(exposure: Exposure) -> frozenset[str] | None:
 
 def _route(route: RouteInfo, record: TrialRecord | None) -> Route:
     subset = "" if record is None else record.group.get("subset", "")
-    return Route(len(route.gold), len(route.gold_in_pool), route.metrics, route.seconds, subset)
+    gold, in_pool = len(route.gold), len(route.gold_in_pool)
+    return Route(gold, in_pool, route.metrics, route.seconds, route.pool_size, subset)
 
 
 def _part_changed_tasks(facts: list[Fact]) -> None:

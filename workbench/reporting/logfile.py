@@ -66,6 +66,7 @@ class EvalSpec(_Logged):
     task_id: str = ""
     task_version: str | int = 0
     task_args: dict[str, Any] = {}
+    task_args_passed: dict[str, Any] | None = None
     model: str
     model_args: dict[str, Any] = {}
     model_generate_config: dict[str, Any] = {}

@@ -33,6 +33,7 @@ def _summary(
         not_in_pool=tuple(sorted(task for task, route in routes.items() if _hopeless(route))),
         seconds=math.fsum(times) / len(times) if times else None,
         strata=(*(_stratum(name, routes) for name in _STRATA), *_subsets(routes)),
+        pool_size=next((route.pool_size for route in routes.values()), None),
     )
 
 

@@ -315,6 +315,7 @@ class RoutingSummary(_Part):
     not_in_pool: tuple[str, ...]
     seconds: float | None
     strata: tuple[Stratum, ...]
+    pool_size: int | None = None
 
 
 class FileNote(_Part):
@@ -331,6 +332,26 @@ class LogNotes(_Part):
     foreign: tuple[FileNote, ...] = ()
     unreadable: tuple[FileNote, ...] = ()
     superseded: int = 0
+
+
+class BesideRow(_Part):
+    """A system's numbers, in percent; `ours` where they come from these logs."""
+
+    system: str
+    ours: bool
+    values: tuple[float | None, ...]
+
+
+class Beside(_Part):
+    """A published table with our numbers below it; `differs` says how the settings are unlike."""
+
+    paper: str
+    table: str
+    benchmark: str
+    setting: str
+    differs: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[BesideRow, ...]
 
 
 class Summary(_Part):
@@ -353,3 +374,4 @@ class Summary(_Part):
     blocks: tuple[Block, ...]
     routing: tuple[RoutingSummary, ...]
     logs: LogNotes
+    published: tuple[Beside, ...] = ()

@@ -59,9 +59,14 @@ def signed_zero(value: float) -> str:
 
 def tested(comparison: Comparison) -> str:
     """``p=0.002``, and that it is corrected where several routers were tested."""
-    value = p_value(comparison.p_adjusted).replace(" ", "")
-    shown = f"p{value}" if value.startswith("<") else f"p={value}"
+    shown = stated(comparison.p_adjusted)
     return f"{shown} after Holm" if comparison.family > 1 else shown
+
+
+def stated(value: float | None) -> str:
+    """``p=0.002``, ``p<0.001``."""
+    text = p_value(value).replace(" ", "")
+    return f"p{text}" if text.startswith("<") else f"p={text}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -18,7 +18,7 @@ class Anatomy:
         encoder: the `dense` stage.
         refining: stages that change the encoder's vectors.
         fusion: the stage that adds other channels, ``None`` without one.
-        own: which of its channels is the encoder's.
+        own: which of its channels is the encoder's: the first that has one. Others are modules.
     """
 
     recipe: Recipe
@@ -74,13 +74,13 @@ def anatomy(recipe: Recipe) -> Anatomy:
     """Take a recipe apart.
 
     Raises:
-        UsageError: it is not made of one encoder with modules around it.
+        UsageError: it is not made of an encoder with modules around it.
     """
     rewriting = tuple(spec for spec in recipe.stages if getattr(spec.module, "REWRITES", False))
     rest = [spec for spec in recipe.stages if spec not in rewriting]
     if rest and rest[0].channels:
         found = [at for at, channel in enumerate(rest[0].channels) if channel[0].method == "dense"]
-        if len(found) == 1:
+        if found:
             own = rest[0].channels[found[0]]
             return Anatomy(recipe, rewriting, own[0], tuple(_refining(own)), rest[0], found[0])
     if rest and rest[0].method == "dense":

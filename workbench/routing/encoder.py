@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from weakref import WeakValueDictionary
 
 from workbench.routing.weights import ModelChoice, Weights, loading, require
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Pooling = Literal["last", "mean", "cls"]
+_REMEMBERED = 256
+"""Texts read alone, the latest ones, that are not read again."""
 
 
 class Encoded(NamedTuple):
@@ -51,6 +55,13 @@ class Encoder:
         self._max_tokens = choice.max_tokens
         self._batch_tokens = batch_tokens or (65_536 if self._device.type == "cuda" else 2_048)
         self._lock = Lock()
+        self.alone = lru_cache(_REMEMBERED)(self._alone)
+
+    def _alone(self, text: str, max_tokens: int | None = None) -> NDArray[Any]:
+        """The vector (1 x dimensions) of a text in a batch of its own."""
+        vectors = self.encode([text], max_tokens).vectors
+        vectors.flags.writeable = False
+        return vectors
 
     def encode(self, texts: Sequence[str], max_tokens: int | None = None) -> Encoded:
         """One vector per text, in order. Batches hold texts of like length, the longest first.
@@ -112,6 +123,23 @@ class Encoder:
             pooled = _pool(output.last_hidden_state.float().cpu(), mask, self._pooling)
             array: NDArray[Any] = torch.nn.functional.normalize(pooled, dim=1).numpy()
         return array
+
+
+_SHARED: WeakValueDictionary[tuple[object, ...], Encoder] = WeakValueDictionary()
+_SHARING = Lock()
+
+
+def shared_encoder(
+    weights: Weights, choice: ModelChoice, pooling: Pooling, batch_tokens: int | None = None
+) -> Encoder:
+    """The one of its kind in this process: stages over the same weights load them, and read a query, once."""
+    placed = tuple(str(part) for part in placement(choice))
+    key = (str(weights.folder), weights.identity, *placed, choice.max_tokens, pooling, batch_tokens)
+    with _SHARING:
+        found = _SHARED.get(key)
+        if found is None:
+            found = _SHARED[key] = Encoder(weights, choice, pooling, batch_tokens)
+        return found
 
 
 def _pool(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:

@@ -32,6 +32,8 @@ from workbench.routing.router import Query
 
 _KEPT = "/.:@+,=!*()"
 _GENERIC = "generic_only"
+_PLAIN = {"missing": "is required", "model_type": "must be an object", "dict_type": "must be an object"}
+"""What pydantic says in Python's words, in those of a file."""
 
 
 class _Task(BaseModel):
@@ -79,7 +81,7 @@ def read_relevance(path: Path) -> dict[str, Relevance]:
     text = _text(path)
     if not text.lstrip().startswith("{"):
         return _qrels(path)
-    relevance = {}
+    relevance: dict[str, Relevance] = {}
     for task, value in _object(path, text).items():
         try:
             entry = _Entry.model_validate(value)
@@ -127,8 +129,11 @@ def read_field(path: Path, name: str) -> dict[str, str]:
     """
     values: dict[str, str] = {}
     names: set[str] = set()
-    for _, text in _lines(path):
-        line = json.loads(text)
+    for number, text in _lines(path):
+        try:
+            line = json.loads(text)
+        except ValueError as error:
+            raise ContentError(path, number, f"not valid JSON: {error}") from None
         names.update(line)
         if isinstance(value := line.get(name), str | int | float | bool):
             values[line["task_id"]] = str(value)
@@ -229,10 +234,11 @@ def _object(path: Path, text: str) -> dict[str, Any]:
     def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         known: dict[str, Any] = {}
         for key, value in pairs:
-            if known.setdefault(key, value) != value:
+            if key in known and known[key] != value:
                 raise ContentError(
                     path, _line_of(text, key), f"'{safe(key)}' stands in it twice, and differs"
                 )
+            known[key] = value
         return known
 
     try:
@@ -241,6 +247,8 @@ def _object(path: Path, text: str) -> dict[str, Any]:
         raise ContentError(path, error.lineno, f"not valid JSON: {error.msg}") from None
     except RecursionError:
         raise ContentError(path, None, "not valid JSON: nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ContentError(path, None, f"not valid JSON: {error}") from None
     return value
 
 
@@ -255,5 +263,5 @@ def _first(error: ValidationError) -> str:
     """A pydantic error in one line: where, and what."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    what = "is required" if first["type"] == "missing" else str(first["msg"])
+    what = _PLAIN.get(first["type"]) or str(first["msg"])
     return f"{safe(where)}: {what}" if where else what

@@ -67,6 +67,9 @@ class ExactSearch:
         self._margin = _MARGIN if scales is None or not len(scales) else _MARGIN * float(scales.max())
         small = proposer is None and vectors.size * 4 <= _RESIDENT_BYTES
         self._resident = np.asarray(vectors, dtype=np.float32) if small else None
+        if self._resident is not None and scales is not None:
+            self._resident = self._resident * scales[:, None].astype(np.float32)  # once, not per query
+            self._margin = _MARGIN
 
     def search(self, queries: NDArray[Any], k: int) -> list[Ranking]:
         """The `k` nearest of all skills for each query (queries x dimensions).
@@ -129,9 +132,8 @@ class ExactSearch:
         if self._starts is not None:
             rows = ranges(self._starts[places], self._starts[places + 1])
         wide = query.astype(np.float64)
-        source = self._stored if self._resident is None else self._resident
         blocks = (rows[at : at + _ROWS] for at in range(0, len(rows), _ROWS))
-        scores = np.concatenate([source[block].astype(np.float64) @ wide for block in blocks])
+        scores = np.concatenate([self._stored[block].astype(np.float64) @ wide for block in blocks])
         if self._scales is not None:
             scores *= self._scales[rows]
         if self._starts is None:
@@ -145,7 +147,7 @@ class ExactSearch:
         import numpy as np
 
         products = self._plain_products(queries)
-        if self._scales is not None:
+        if self._scales is not None and self._resident is None:
             products *= self._scales.astype(products.dtype)
         if self._starts is not None and products.shape[1]:
             products = np.maximum.reduceat(products, self._starts[:-1], axis=1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.core.digest import digest_json
 from workbench.core.errors import UsageError
 from workbench.core.types import Ranking
-from workbench.routing import approximate
+from workbench.routing import approximate, vectors
 from workbench.routing.approximate import Approximate, SearchChoice
 from workbench.routing.cache import IndexCache, Once
 from workbench.routing.router import Query
@@ -41,9 +41,12 @@ class SpaceStage(Stage):
     def stored(self) -> Stored:
         """The skills' vectors, and which rows are whose."""
 
-    def scales(self) -> NDArray[Any] | None:
-        """What each row's inner product is multiplied by; ``None`` where that is 1 for all."""
-        return None
+    def scales(self) -> NDArray[Any]:
+        """What each row's inner product is multiplied by: 1 / length, which half precision has changed."""
+        import numpy as np
+
+        scales: NDArray[Any] = 1 / np.maximum(vectors.lengths(self.stored().rows), 1e-6)
+        return scales
 
     @abstractmethod
     def encode(self, queries: Sequence[Query]) -> NDArray[Any]:
@@ -125,10 +128,6 @@ class RefinedSpace(SpaceStage):
     def stored(self) -> Stored:
         """The inner space's."""
         return self.inner.stored()
-
-    def scales(self) -> NDArray[Any] | None:
-        """The inner space's."""
-        return self.inner.scales()
 
     def encode(self, queries: Sequence[Query]) -> NDArray[Any]:
         """As the inner space does."""

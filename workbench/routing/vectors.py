@@ -24,6 +24,9 @@ PIECE = 1024
 
 Unit = Literal["skill", "section"]
 
+REVISION = 1
+"""Raise when a change of code alters what is stored."""
+
 _VECTORS = "vectors.npy"
 _STARTS = "starts.npy"
 _ABOUT = "about.json"
@@ -113,6 +116,15 @@ def read(folder: Path) -> Stored:
     starts = folder / _STARTS
     rows: NDArray[Any] = np.load(folder / _VECTORS, mmap_mode="r")
     return Stored(rows, np.load(starts) if starts.exists() else None)
+
+
+def lengths(rows: NDArray[Any]) -> NDArray[Any]:
+    """The length of each row, float32: of a unit vector, what half precision has left of it."""
+    import numpy as np
+
+    starts = range(0, len(rows), PIECE)
+    parts = [np.linalg.norm(rows[at : at + PIECE].astype(np.float32), axis=1) for at in starts]
+    return np.concatenate(parts)
 
 
 def _read(pool: SkillCollection, ids: Sequence[str], document: DocumentText, unit: Unit) -> _Texts:

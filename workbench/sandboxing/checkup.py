@@ -72,7 +72,7 @@ def _storage(engine: Engine, info: Mapping[str, Any]) -> Check:
     driver = str(info.get("Driver"))
     if may_limit_storage(info):
         return Check("storage", "ok", f"{driver}; storage_mb is enforced where quotas are on")
-    detail = f"{driver}; storage_mb is not enforced, a container can fill the disk"
+    detail = f"{driver}; storage_mb is watched: what writes more is killed within seconds"
     return Check("storage", "note", detail)
 
 

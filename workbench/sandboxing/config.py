@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from workbench.core.types import Network
+
+_HOST = re.compile(r"(?=.{1,253}\Z)(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}")
 
 
 class _Frozen(BaseModel):
@@ -64,9 +67,11 @@ class DockerConfig(_Frozen):
         build: the plan of one; exactly one of the two.
         cpus: processors; more than the machine has is cut to what it has.
         memory_mb: memory in MiB, swap included; cut like `cpus`.
-        storage_mb: MiB for changed files; most storage drivers cannot enforce it (`doctor` says).
+        storage_mb: MiB for changed files, 10 GiB where not given; where the storage driver cannot
+            enforce it, a watchdog kills what writes more.
         gpus: number of GPUs; refused with a reason, this provider has none to give.
         network: while the agent runs.
+        allow: hosts, by exact name, whose ports 80 and 443 may be reached where `network` is ``none``.
         network_verify: what a later `set_network` may ask for.
         workdir: absolute; the image's where not given.
         user: name or uid[:gid]; the image's where not given.
@@ -83,6 +88,7 @@ class DockerConfig(_Frozen):
     storage_mb: int | None = Field(default=None, gt=0)
     gpus: int = Field(default=0, ge=0)
     network: Network = "none"
+    allow: tuple[str, ...] = ()
     network_verify: Network = "none"
     workdir: str | None = None
     user: str | None = None
@@ -103,6 +109,14 @@ class DockerConfig(_Frozen):
         if value is not None and not value.startswith("/"):
             raise ValueError("must be an absolute path")
         return value
+
+    @field_validator("allow")
+    @classmethod
+    def _names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if not _HOST.fullmatch(name):
+                raise ValueError(f"'{name}' is not the name of a host, e.g. pypi.org")
+        return tuple(sorted({name.lower() for name in value}))
 
     @model_validator(mode="after")
     def _one_source(self) -> DockerConfig:

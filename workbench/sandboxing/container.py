@@ -70,12 +70,16 @@ class Container:
 
     Args:
         user: whom commands run as when they name nobody; empty is root.
+
+    Attributes:
+        disk_breaches: how often its processes were killed for too many changed files.
     """
 
     def __init__(self, engine: Engine, id: str, user: str = "") -> None:
         self.engine = engine
         self.id = id
         self.user = user
+        self.disk_breaches = 0
         self._tokens: set[str] = set()
 
     async def run(

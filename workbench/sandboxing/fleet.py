@@ -21,13 +21,16 @@ from workbench.sandboxing.base import Bases
 from workbench.sandboxing.builder import BuildError, free_bytes
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.container import Container
+from workbench.sandboxing.debian import DEBIAN_PYTHON
 from workbench.sandboxing.engine import Engine, explanation, status_code
+from workbench.sandboxing.gateway import Enclosure, enclose, gateway_options, open_up, ready
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
 from workbench.sandboxing.kill import MAIN_PROCESS, PROCESSES
-from workbench.sandboxing.limits import Limits, effective, host_config
+from workbench.sandboxing.limits import Limits, effective, host_config, may_limit_storage
 from workbench.sandboxing.network import ensure_network
 from workbench.sandboxing.progress import BuildDisplay
+from workbench.sandboxing.watchdog import DEFAULT_MB, Watchdog
 
 logger = logging.getLogger(__name__)
 _LOW_WATER = 1 << 30
@@ -67,6 +70,9 @@ class Fleet:
         self._info: dict[str, Any] = {}
         self._storage_refused = False
         self._lock = anyio.Lock()
+        self._watchdog = Watchdog(self.engine, self.run)
+        self._gateways: dict[tuple[str, ...], Container] = {}
+        self._enclosures: dict[str, Enclosure] = {}
 
     def expect(self, config: DockerConfig) -> None:
         """Note that an image will be needed, to be built with the others by the next `prepare`.
@@ -134,6 +140,8 @@ class Fleet:
             if status_code(error) is not None:
                 raise InfrastructureError("infra:start", explanation(error)) from None
             raise
+        if self._storage_refused or not may_limit_storage(self._info) or config.storage_mb is None:
+            self._watchdog.watch(container, (config.storage_mb or DEFAULT_MB) << 20)
         return Started(container, image, limits, self.results.get(config.reference), services)
 
     async def at_rest(self, config: DockerConfig, image: dict[str, Any]) -> Container:
@@ -149,6 +157,7 @@ class Fleet:
     async def close(self, *, cleanup: bool) -> None:
         """Remove every container that still runs; without `cleanup` say how to."""
         left = list(self.running.values())
+        self._gateways.clear()
         if cleanup:
             await self.remove(left)
         elif left:
@@ -178,8 +187,9 @@ class Fleet:
 
     async def _create(self, config: DockerConfig, image: dict[str, Any], limits: Limits) -> Container:
         """A container that is not yet running; joined to our network only if it may use it now."""
-        reach = "public" in (config.network, config.network_verify)
+        reach = "public" in (config.network, config.network_verify) and not config.allow
         network = await ensure_network(self.engine) if reach else "none"
+        enclosure = await self._enclosed(config.allow) if config.allow and config.network == "none" else None
         options: dict[str, Any] = {
             "image": image["Id"],
             "command": list(MAIN_PROCESS),
@@ -187,26 +197,65 @@ class Fleet:
             "user": _main_user(config, image),
             "working_dir": config.workdir,
             "environment": [f"{key}={value}" for key, value in config.env],
-            "labels": {
-                labels.RUN: self.run,
-                labels.TRIAL: labels.token(),
-                labels.OWNER: str(labels.Owner.current()),
-            },
+            "labels": self._marks(),
             "use_config_proxy": False,
         }
         user = config.user or image["Config"].get("User") or ""
 
         def make(api: Any) -> Container:
             host = host_config(config, limits, network, storage=not self._storage_refused)
+            host |= {} if enclosure is None else enclosure.host_config
             made = Container(self.engine, str(api.create_container(**options, host_config=host)["Id"]), user)
             # On the books before anything can be cancelled.
             self.running[made.id] = made
             return made
 
-        container = await self._created(make)
+        try:
+            container = await self._created(make)
+        except BaseException:
+            if enclosure is not None:
+                with anyio.CancelScope(shield=True):
+                    await open_up(self.engine, enclosure.id)
+            raise
+        if enclosure is not None:
+            self._enclosures[container.id] = enclosure
         if reach and config.network == "none":
             await self.engine.call(lambda api: api.disconnect_container_from_network(container.id, network))
         return container
+
+    def _marks(self) -> dict[str, str]:
+        """The labels of one trial's container or network."""
+        owner = str(labels.Owner.current())
+        return {labels.RUN: self.run, labels.TRIAL: labels.token(), labels.OWNER: owner}
+
+    async def _enclosed(self, names: tuple[str, ...]) -> Enclosure:
+        """A network that leads to these hosts only; trials of one list share its gateway."""
+        async with self._lock:
+            if names not in self._gateways:
+                network = await ensure_network(self.engine)
+                image = await self._python()
+                options = gateway_options(image, names, network, self._marks())
+
+                def make(api: Any) -> Container:
+                    made = Container(self.engine, str(api.create_container(**options)["Id"]))
+                    self.running[made.id] = made
+                    return made
+
+                gateway = await self._created(make)
+                await self.engine.call(lambda api: api.start(gateway.id))
+                await ready(gateway)
+                self._gateways[names] = gateway
+        return await enclose(self._gateways[names], names, self._marks())
+
+    async def _python(self) -> str:
+        """The id of an image with Python: the one from Debian packages, or one that can be pulled."""
+        found = await self.engine.image(DEBIAN_PYTHON)
+        if found is not None:
+            return str(found["Id"])
+        try:
+            return await self._bases.have("python:3.12-slim")
+        except BuildError:
+            return await self._bases.substitute()
 
     async def _created(self, make: Callable[[Any], Container]) -> Container:
         """Create; a driver that refuses the storage limit is asked without it from then on."""
@@ -224,10 +273,14 @@ class Fleet:
             raise InfrastructureError("infra:start", explanation(error)) from None
 
     async def _remove(self, container: Container) -> None:
+        self._watchdog.forget(container)
         try:
             with anyio.fail_after(120):
                 await container.remove()
             self.running.pop(container.id, None)
+            enclosure = self._enclosures.pop(container.id, None)
+            if enclosure is not None:
+                await open_up(self.engine, enclosure.id)
         except Exception as error:
             logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))
 
@@ -288,17 +341,20 @@ async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:
     async with together() as tasks:
         for container in stale:
             tasks.start_soon(_remove_quietly, container)
-    await _sweep_snapshots(engine)
+    if only is None:
+        await _sweep_others(engine)
     return len(stale), len(found) - len(stale)
 
 
-async def _sweep_snapshots(engine: Engine) -> None:
-    """Remove the images that verification made of containers of runs that are over."""
-    filters = {"label": labels.RUN}
-    found: Any = await engine.call(lambda api: api.images(filters=filters), repeatable=True)
-    for record in found:
-        if _over(record):
-            await drop_image(engine, str(record["Id"]))
+async def _sweep_others(engine: Engine) -> None:
+    """Remove the networks of trials, and the images made for verification, of runs that are over."""
+    filters = {"label": labels.OWNER}
+    images: Any = await engine.call(lambda api: api.images(filters=filters), repeatable=True)
+    networks: Any = await engine.call(lambda api: api.networks(filters=filters), repeatable=True)
+    for record in filter(_over, networks):
+        await open_up(engine, str(record["Id"]))
+    for record in filter(_over, images):
+        await drop_image(engine, str(record["Id"]))
 
 
 async def drop_image(engine: Engine, image: str) -> None:

@@ -55,7 +55,7 @@ class Judging:
             await copy(agent, container, self._volumes)
             await self._restore(container, sweep)
 
-        changed = {"image": image, "build": None, "network": network, "network_verify": network}
+        changed = {"image": image, "build": None, "network": network, "network_verify": network, "allow": ()}
         started = None
         try:
             started = await self._fleet.start(self._config.model_copy(update=changed), before)

@@ -56,7 +56,7 @@ def effective(config: DockerConfig, info: Mapping[str, Any]) -> Limits:
         notes.append(f"memory: {memory >> 20} MiB wanted, {has_memory >> 20} MiB here")
         memory = int(has_memory)
     if config.storage_mb is not None and not may_limit_storage(info):
-        notes.append(f"storage: {config.storage_mb} MiB wanted, not enforced by this storage driver")
+        notes.append(f"storage: {config.storage_mb} MiB wanted, watched, and enforced by killing what writes")
     return Limits(cpus, memory, config.pids, (*notes, *unenforced(info)))
 
 

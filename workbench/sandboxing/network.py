@@ -11,7 +11,7 @@ from workbench.sandboxing import labels
 from workbench.sandboxing.engine import Engine, status_code
 
 _NAME = "skill-workbench-"
-_FILTERS = {"name": _NAME, "label": labels.RUN}
+_FILTERS = {"name": _NAME, "label": f"{labels.RUN}=shared"}
 _OPTIONS = {"com.docker.network.bridge.enable_icc": "false"}
 
 

@@ -47,6 +47,27 @@ def paired_components(first: TaskRewards, second: TaskRewards) -> PairedComponen
     return PairedComponents(max(0.0, total - math.fsum(noise) / len(noise)), one + other)
 
 
+def assumed_components(
+    first: float, second: float, correlation: float, shared: float = 0.5
+) -> PairedComponents:
+    """Components where there is no pilot, from what one is ready to assume of 0/1 rewards.
+
+    Args:
+        first, second: success rates in [0, 1].
+        correlation: between two trials of one task (intraclass), in [0, 1]; 1 means that trials
+            of a task never differ.
+        shared: correlation between the arms' true rates over tasks, in [-1, 1].
+
+    Raises:
+        ValueError: a value is outside its range.
+    """
+    if not (0 <= first <= 1 and 0 <= second <= 1 and 0 <= correlation <= 1 and -1 <= shared <= 1):
+        raise ValueError("rates and correlation must be in [0, 1], shared in [-1, 1]")
+    one, other = first * (1 - first), second * (1 - second)
+    between = correlation * (one + other - 2 * shared * math.sqrt(one * other))
+    return PairedComponents(between, (1 - correlation) * (one + other))
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """What is asked of a comparison: two-sided `alpha`, and `power` to find the effect."""

@@ -22,9 +22,13 @@ def litellm() -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _litellms_own_filter() -> None:
-    """LiteLLM sets this filter when it is imported; pytest takes it away again after that test."""
+def _litellms_own_habits() -> None:
+    """LiteLLM sets the first filter when it is imported; pytest takes it away again after that test.
+
+    The socket of a stream it leaves to the garbage collector.
+    """
     warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
+    warnings.filterwarnings("ignore", message="unclosed <socket", category=ResourceWarning)
 
 
 Serve = Callable[[Script], OpenAIServer]

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from workbench.core.errors import InfrastructureError, UsageError
+from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.providers.docker import DockerSandbox
@@ -68,6 +69,50 @@ async def test_F33_trials_on_the_network_cannot_reach_each_other(start: Start, r
     await server.exec(["sh", "-c", f'python3 -c "{SERVE}" > /dev/null 2>&1 &'])
     assert (await server.exec(["python3", "-c", CONNECT, host])).success
     assert not (await client.exec(["python3", "-c", CONNECT, host])).success
+
+
+LISTED = """
+import socket, ssl
+def hello(asked, name):
+    try:
+        with socket.create_connection((asked, 443), timeout=5) as raw:
+            raw.settimeout(15)
+            context = ssl.create_default_context()
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            return context.wrap_socket(raw, server_hostname=name).version()
+    except OSError:
+        return "closed"
+print(socket.gethostbyname("pypi.org") == socket.gethostbyname("files.pythonhosted.org"))
+print(hello("pypi.org", "other.example"))
+print(hello("pypi.org", "pypi.org"))
+"""
+
+
+async def test_F33_with_an_allow_list_nothing_but_its_hosts_can_be_reached(
+    start: Start, root_image: BuildPlan, fleet: Fleet
+) -> None:
+    config = DockerConfig(build=root_image, allow=("pypi.org", "files.pythonhosted.org"))
+    box, other = await start(config), await start(config)
+    done = await box.exec(["python3", "-c", REACH.replace("pypi.org", "deb.debian.org")], timeout=60)
+    assert done.stdout == "['lo', 'eth0']\n"
+    for neighbour in (box, other):
+        networks = (await record(neighbour))["NetworkSettings"]["Networks"]  # type: ignore[index]
+        (mine,) = networks.values()
+        base = mine["IPAddress"].rpartition(".")[0]
+        for last in {mine["Gateway"], f"{base}.{int(mine['IPAddress'].rpartition('.')[2]) + 1}"}:
+            assert not (await box.exec(["python3", "-c", CONNECT, last], timeout=30)).success
+    same, foreign, listed = (await box.exec(["python3", "-c", LISTED], timeout=60)).stdout.split()
+    assert (same, foreign) == ("True", "closed")
+    assert listed in ("closed", "TLSv1.3", "TLSv1.2")  # closed where this machine reaches no registry
+    assert len(fleet._gateways) == 1
+    networks = await fleet.engine.call(
+        lambda api: api.networks(filters={"label": f"{labels.RUN}={fleet.run}"})
+    )
+    assert len(networks) == 2
+    await fleet.remove([box.container, other.container])
+    assert not await fleet.engine.call(
+        lambda api: api.networks(filters={"label": f"{labels.RUN}={fleet.run}"})
+    )
 
 
 async def test_a_network_that_was_not_allowed_cannot_be_switched_on(
@@ -156,3 +201,14 @@ async def test_F31_a_full_folder_is_an_error_of_its_own(start: Start, root_image
         await box.write_file("/small/file", b"x" * (2 << 20))
     shm = await box.exec(["sh", "-c", "head -c 100000000 /dev/zero > /dev/shm/x"])
     assert not shm.success
+
+
+async def test_F31_SB_22_what_fills_the_disk_is_killed_and_the_container_lives_on(
+    start: Start, root_image: BuildPlan
+) -> None:
+    box = await start(DockerConfig(build=root_image, storage_mb=64))
+    fill = "setsid sh -c 'head -c 400M /dev/zero > more' & head -c 400M /dev/zero > big; sleep 60"
+    done = await box.exec(["sh", "-c", fill], timeout=50)
+    assert (done.returncode, box.container.disk_breaches >= 1) == (137, True)
+    assert "[killed: the disk limit of 64 MiB was reached]" in done.stderr
+    assert (await box.exec(["sh", "-c", "rm -f big more; echo lives"])).stdout == "lives\n"

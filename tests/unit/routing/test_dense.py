@@ -13,7 +13,7 @@ import pytest
 from tests.routing import pools, tiny_models
 from tests.unit.routing.conftest import MakeRouter
 from workbench.routing import vectors
-from workbench.routing.encoder import Encoded, Encoder, Pooling, batches
+from workbench.routing.encoder import Encoded, Encoder, Pooling, batches, shared_encoder
 from workbench.routing.router import Query
 from workbench.routing.text import DocumentText, QueryText, sections
 from workbench.routing.weights import ModelChoice, find_weights
@@ -232,3 +232,17 @@ def test_half_precision_changes_cosines_by_little_and_the_fingerprint(
     assert dict(half.route([TASK], 50)[0]) == pytest.approx(dict(plain.route([TASK], 50)[0]), abs=2e-2)
     assert half.fingerprint != plain.fingerprint
     assert half.index_fingerprint != plain.index_fingerprint
+
+
+def test_two_stages_over_the_same_weights_share_one_encoder_and_read_a_query_once(tmp_path: Path) -> None:
+    folder = tiny_models.save_encoder(tmp_path / "tiny")
+    choice = ModelChoice(model="tiny/encoder", path=str(folder), dtype="float32", device="cpu")
+    weights = find_weights(choice, folder)
+    one, two = (shared_encoder(weights, choice, "mean") for _ in range(2))
+    other = shared_encoder(weights, choice, "cls")
+    assert one is two
+    assert other is not one
+    first = one.alone("Extract tables")
+    assert two.alone("Extract tables") is first
+    assert not (one.alone("Extract tables", 2) == first).all()
+    assert (one.encode(["Extract tables"]).vectors == first).all()

@@ -131,6 +131,17 @@ def test_a_recipe_is_taken_apart_into_its_modules(models: Path, tmp_path: Path) 
     }
 
 
+def test_a_second_encoder_is_a_module(tmp_path: Path) -> None:
+    path = tmp_path / "two.yaml"
+    channel = "      - stages: [dense: {model: a/b}, project: ]\n"
+    text = "description: d\nstages:\n  - fuse:\n      by: zscore\n      channels:\n"
+    path.write_text(f"{text}{channel * 2}      - stages: [bm25: ]\n", encoding="utf-8")
+    parts = anatomy(load_recipe(path))
+    assert parts.modules == ("project", "dense", "bm25")
+    (bare,) = parts.keeping(["dense"]).stages
+    assert [[s.method for s in made] for made in bare.channels] == [["dense"], ["dense", "project"]]
+
+
 def test_a_recipe_without_an_encoder_cannot_be(tmp_path: Path) -> None:
     path = tmp_path / "r.yaml"
     path.write_text("description: d\nstages:\n  - bm25:\n", encoding="utf-8")
@@ -157,11 +168,14 @@ def test_the_command_diagnoses(
     assert run(["route", "--router", "mine", "--diagnose", "--json", *options]) == 0
     report = json.loads(capsys.readouterr().out)["diagnosis"]["mine"]
     assert report["queries"] == 2
-    values = report["MRR@10"]
-    assert report["gain_alone"]["bm25"] == pytest.approx(values["bm25 alone"] - values["encoder"])
-    assert report["gain_last"]["project"] == pytest.approx(values["whole"] - values["project last"])
+    for metric in ("MRR@10", "Recall@10", "nDCG@10"):
+        values = {label: scores[metric] for label, scores in report["scores"].items()}
+        alone, last = report["gains"][metric]["bm25"]["alone"], report["gains"][metric]["project"]["last"]
+        assert alone["difference"] == pytest.approx(values["bm25 alone"] - values["encoder"])
+        assert last["difference"] == pytest.approx(values["whole"] - values["project last"])
+        assert alone["low"] <= alone["difference"] <= alone["high"]
     assert run(["route", "--router", "mine", "--diagnose", *options]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
-    assert "MRR@10 x 100" in out
+    assert "MRR@10 x 100 [95 % interval]" in out
     assert "rho of project" in out

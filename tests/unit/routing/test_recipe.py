@@ -49,6 +49,10 @@ MISTAKES = [
     ("description: d\n", "1: stages: is required"),
     ("description: d\nstage: []\nstages: []\n", "2: stage: unknown key; did you mean 'stages'?"),
     ("stages:\n  - [\n", "not valid YAML"),
+    (HEAD + "  - bm25: {k1: " + "9" * 5000 + "}\n", " not valid YAML: Exceeds the limit"),
+    (HEAD + '  - "bm\\n25": {}\n', "3: stages: unknown routing method 'bm 25'; did you mean 'bm25'?"),
+    (HEAD + "  - fuse: {by: rrf, channels: bm25}\n", "3: fuse.channels: must be a list (found 'bm25')"),
+    (HEAD + "  - fuse: {by: rrf, channels: [a, b]}\n", "3: fuse.channels.0: must be a mapping (key: value)"),
 ]
 
 

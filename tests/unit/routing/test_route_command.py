@@ -113,6 +113,20 @@ MISTAKES = [
     (["--router", "bm25", "--qrels", "q.jsonl"], "q.jsonl:2: not valid JSON: Extra data"),
     (["--router", "bm25", "--pool", "none.jsonl"], "none.jsonl"),
     (["--router", "bm25", "--k", "0"], "Invalid value for '--k'"),
+    (["--router", ","], "--router: no name; workbench route --list shows what there is"),
+    (["--router", "bm25", "--pool", ""], "--pool: no name"),
+    (["--router", "bm25", "--qrels", "empty"], "empty: has no tasks"),
+    (["--router", "bm25", "--qrels", "other.json"], "other.json: has none of the tasks of q.jsonl"),
+    (["--router", "bm25", "--qrels", "digits.json"], "digits.json: not valid JSON: Exceeds the limit"),
+    (["--router", "bm25", "--qrels", "list.json"], "list.json:1: pdf: must be an object"),
+    (["--router", "bm25", "--queries", "empty"], "empty: has no queries"),
+    (["--router", "bm25", "--queries", "binary"], "binary:1: is not UTF-8"),
+    (["--router", "bm25", "--queries", "folder"], "File 'folder' is a directory"),
+    (["--router", "bm25", "--pool", "folder"], "folder: no SKILL.md and no record found"),
+    (["--router", "bm25", "--pool", "binary"], "binary: is no pool"),
+    (["--router", "bm25", "--speed", "--diagnose"], "give only one of --list, --explain, --speed, --diag"),
+    (["--predictions", "binary"], "binary:1: is not UTF-8"),
+    (["--predictions", "list.json", "--by", "n", "--queries", "digits.jsonl"], "digits.jsonl:1: "),
     (["--predictions", "p.json", "--by", "domain", "--queries"], "Option '--queries' requires an argument"),
 ]
 
@@ -121,6 +135,13 @@ MISTAKES = [
 def test_a_mistake_is_one_line_and_exit_code_one(
     files: list[str], capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
+    Path("empty").touch()
+    Path("folder").mkdir()
+    Path("binary").write_bytes(bytes(range(128, 256)))
+    Path("other.json").write_text('{"nobody": {"gt_skill_ids": ["data/charts"]}}')
+    Path("digits.json").write_text('{"pdf": ' + "9" * 5000 + "}")
+    Path("digits.jsonl").write_text('{"task_id": "pdf", "instruction_text": "x", "n": ' + "9" * 5000 + "}")
+    Path("list.json").write_text('{"pdf": ["data/charts"]}')
     assert run(["route", *files, *options]) == 1
     err = capsys.readouterr().err
     assert message in err
@@ -190,6 +211,20 @@ def test_a_stage_that_asks_a_model_says_what_it_cost(
     assert f"language model: {asked} calls, 0 answers from the cache" in out
     assert run(options) == 0
     assert f"language model: 0 calls, {asked} answers from the cache" in capsys.readouterr().out
+
+
+def test_a_suite_brings_its_tasks_its_gold_and_its_pool(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["route", "--router", "bm25,gold", "--suite", "quickstart", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["suite"], report["pool"], report["qrels"]) == ("quickstart", "quickstart", None)
+    bm25, gold = (result["metrics"]["all"] for result in report["results"])
+    assert bm25["count"] == gold["count"] == 12
+    assert gold["Recall@10"]["mean"] == 1.0
+    assert 0.5 < bm25["Hit@1"]["mean"] < 1
+    assert run(["route", "--router", "bm25", "--suite", "quickstart", "--qrels", "g"]) == 1
+    assert "--suite brings its own queries and relevance" in capsys.readouterr().err
+    assert run(["route", "--router", "bm25", "--suite", "quikstart"]) == 1
+    assert "did you mean 'quickstart'?" in capsys.readouterr().err
 
 
 def test_a_router_without_queries_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:

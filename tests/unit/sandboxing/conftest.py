@@ -83,6 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.json(
                 200, {"ApiVersion": fake.version, "Version": "fake"} if path == "/version" else fake.info
             )
+        elif path in ("/containers/json", "/images/json", "/networks"):
+            self.json(200, [])
         elif path.startswith("/exec/"):
             self.stream() if path.endswith("/start") else self.json(200, fake.record)
         elif path.startswith("/containers/"):

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from workbench.core.errors import ContentError, UsageError
 from workbench.sandboxing.config import DockerConfig
+from workbench.sandboxing.limits import effective, host_config
 from workbench.sandboxing.providers.docker import DockerSandbox, resolve
 
 
@@ -56,3 +57,21 @@ def test_a_broken_configuration_is_one_line_with_its_place(tmp_path: Path) -> No
         resolve(str(tmp_path / "c.yaml"))
     with pytest.raises(UsageError, match="found nothing; give a Dockerfile"):
         resolve(None)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["privileged", "volumes", "binds", "cap_add", "devices", "pid", "ipc", "network_mode", "security_opt",
+     "userns", "extra_hosts", "secrets", "volumes_from", "extends"],
+)  # fmt: skip
+def test_F35_no_key_gives_a_container_a_part_of_the_host(key: str) -> None:
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        DockerConfig.model_validate({"image": "a", key: True})
+
+
+def test_F35_F51_what_the_engine_is_asked_for_holds_nothing_of_the_host() -> None:
+    config = DockerConfig(image="a", cpus=1, memory_mb=64, pids=32, storage_mb=8)
+    asked = host_config(config, effective(config, {"NCPU": 2, "MemTotal": 1 << 30}), "none", storage=True)
+    assert not set(asked) & {"Binds", "Mounts", "Devices", "Privileged", "PidMode", "VolumesFrom"}
+    assert (asked["Memory"], asked["MemorySwap"], asked["PidsLimit"]) == (64 << 20, 64 << 20, 32)
+    assert (asked["CapDrop"], asked["SecurityOpt"]) == (["ALL"], ["no-new-privileges:true"])

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from workbench.core.errors import MachineError
+from workbench.core.errors import InfrastructureError, MachineError
 from workbench.sandboxing.base import Bases
 from workbench.sandboxing.builder import BuildError
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.container import Container, ContainerLostError
 from workbench.sandboxing.engine import Engine, EngineGoneError
-from workbench.sandboxing.fleet import Started
+from workbench.sandboxing.fleet import Fleet, Started
 from workbench.sandboxing.limits import Limits
 from workbench.sandboxing.losses import SandboxLostError
 from workbench.sandboxing.providers.docker import DockerSandbox
@@ -128,6 +128,24 @@ async def test_F27_a_container_that_is_called_running_but_does_not_answer_is_los
         await sandbox(container).exec(["x"])
 
 
+async def test_F39_a_disk_that_is_nearly_full_starts_nothing_and_says_so(
+    fake: Any, engine: Engine, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.info = {"DockerRootDir": str(tmp_path)}
+    monkeypatch.setattr("workbench.sandboxing.fleet.free_bytes", lambda path: 5 << 20)
+    with pytest.raises(InfrastructureError, match=r"infra:start. only 5 MiB are free"):
+        await Fleet(engine).start(DockerConfig(image="a"))
+    assert not fake.times("POST")
+
+
+async def test_F25_a_container_of_another_boot_does_not_answer_for_ours(
+    fake: Any, container: Container
+) -> None:
+    fake.output = [(1, b"")]
+    fake.record = {"Running": False, "ExitCode": 0, "Pid": 7}
+    assert not await container.alive()
+
+
 async def test_alive_believes_only_its_own_word(fake: Any, container: Container) -> None:
     fake.output = [(1, b"some other word\n")]
     assert not await container.alive()
@@ -139,7 +157,7 @@ async def test_an_engine_that_is_too_old_says_what_is_needed(fake: Any, engine: 
         engine.api()
 
 
-async def test_a_pull_that_is_refused_says_why_and_is_tried_once(fake: Any, engine: Engine) -> None:
+async def test_F38_a_pull_that_is_refused_says_why_and_is_tried_once(fake: Any, engine: Engine) -> None:
     fake.events = [{"status": "Pulling"}, {"error": "toomanyrequests: slow down"}]
     bases = Bases(engine)
     for _ in range(2):
@@ -148,7 +166,7 @@ async def test_a_pull_that_is_refused_says_why_and_is_tried_once(fake: Any, engi
     assert fake.times("POST /images/create") == 1
 
 
-async def test_a_registry_that_says_nothing_is_left_alone_from_then_on(fake: Any, engine: Engine) -> None:
+async def test_F38_a_registry_that_says_nothing_is_left_alone_from_then_on(fake: Any, engine: Engine) -> None:
     fake.hang = "^/images/create"
     bases = Bases(engine, patience=0.05)
     for name in ("ghcr.io/a/b", "ghcr.io/c/d:1"):

@@ -55,6 +55,7 @@ class _Environment(_Lenient):
     gpus: int = Field(default=0, ge=0)
     allow_internet: bool | None = None
     network_mode: Literal["public", "no-network", "none", "allowlist"] | None = None
+    allowed_hosts: tuple[str, ...] = ()
     env: dict[str, str] = {}
 
     @model_validator(mode="before")
@@ -118,6 +119,7 @@ def read_task(suite: str, folder: Path) -> BenchmarkTask:
         solution=_existing(folder / "solution" / "solve.sh"),
         limits=_limits(spec),
         network=_network(spec.environment),
+        allowed_hosts=spec.environment.allowed_hosts if spec.environment.network_mode == "allowlist" else (),
         verifier_env=spec.verifier.env,
         solution_env=spec.solution.env,
         tags=_tags(spec.metadata),
@@ -191,8 +193,8 @@ def _ignored(raw: Mapping[str, Any], spec: _TaskFile) -> list[str]:
     if spec.environment.env:
         names = sorted(spec.environment.env)
         notes.append(f"task.toml: [environment.env] is ignored ({', '.join(names)})")
-    if spec.environment.network_mode == "allowlist":
-        notes.append("task.toml: network_mode = allowlist is treated as none")
+    if spec.environment.network_mode == "allowlist" and not spec.environment.allowed_hosts:
+        notes.append("task.toml: network_mode = allowlist without allowed_hosts is treated as none")
     return notes
 
 

@@ -44,7 +44,10 @@ def _rows(summary: Summary) -> Iterator[Row]:
     for block in summary.blocks:
         for arm in block.arms:
             place = {"suite": block.suite, "model": block.model, "agent": block.agent, "arm": arm.arm}
-            yield from ({**place, **row} for row in _arm(arm, block))
+            yield from ({**place, **row} for row in (*_arm(arm, block), *_explained(arm, block)))
+        for agreed in block.agreement:
+            place = {"suite": block.suite, "model": block.model, "agent": block.agent}
+            yield {**place, **_estimate(f"tau of {agreed.metric} with success over routers", agreed.tau)}
     for found in summary.routing:
         for stratum in found.strata:
             for metric, value in stratum.metrics.items():
@@ -84,6 +87,20 @@ def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
     for name in ("tokens", "cost_usd", "seconds"):
         total = getattr(arm.spending, name)
         yield {"quantity": f"{name} in all", "value": total.sum, "n": total.known, "n_of": "trials"}
+
+
+def _explained(arm: ArmSummary, block: Block) -> Iterator[Row]:
+    """What goes with success, and what it costs."""
+    for stage, share in arm.stages.items():
+        yield _estimate(f"share {stage}", share)
+    for given in arm.given:
+        yield _estimate(f"success given {given.kind} {given.state}", given.success)
+    for part in block.slices:
+        if arm.arm in part.arms:
+            yield _estimate(f"success where {part.by} is {part.value}", part.arms[arm.arm])
+    for unit in ("tokens", "cost_usd", "seconds"):
+        yield _estimate(f"{unit} per trial", getattr(arm.per_trial, unit))
+        yield _estimate(f"{unit} per success", getattr(arm.per_success, unit))
 
 
 def _count(quantity: str, count: int, trials: int) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench import __version__
-from workbench.reporting.page import causes, evidence, trials
+from workbench.reporting.page import beside, causes, evidence, trials
 from workbench.reporting.page.markup import Html, el
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import Block, Summary
@@ -134,6 +134,7 @@ def _ending(summary: Summary) -> list[Html | None]:
         others.append(el("li", f"{plural(summary.logs.superseded, 'older or incomplete trial')} superseded"))
     return [
         causes.routing(summary),
+        beside.published(summary),
         el(
             "section",
             el("h3", "How to read this"),

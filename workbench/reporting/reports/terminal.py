@@ -10,8 +10,9 @@ from rich.rule import Rule
 from rich.text import Text
 
 from workbench.core.terminal import safe
-from workbench.reporting import sections
+from workbench.reporting import associations, sections
 from workbench.reporting.drawing import ASCII, UNICODE, Glyphs
+from workbench.reporting.published_view import published
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import Block, Summary
 from workbench.reporting.wording import plural, trials
@@ -48,6 +49,7 @@ def build(summary: Summary, canvas: Canvas) -> RenderableType:
         parts.extend(_block(block, canvas.width, glyphs))
     for title, content in (
         ("Routing alone, each task once", sections.routing(summary, canvas.width)),
+        ("", published(summary, canvas.width)),
         ("", sections.notes(summary, glyphs)),
     ):
         parts.extend(_section(title, content))
@@ -67,6 +69,8 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> Iterator[RenderableType]
         (sections.success_title(block), sections.success(block, width, glyphs)),
         ("Difference, on tasks scored in both arms", sections.differences(block, width)),
         ("Where trials ended", sections.funnel(block, width, glyphs)),
+        ("What goes with success (associations, not effects)", associations.given(block, width)),
+        ("Tasks that skills harm", associations.harm(block)),
         ("Over repeated trials", sections.passes(block, width)),
         ("Use and spend", sections.spending(block, width)),
         ("Excluded", sections.exclusions(block)),

@@ -12,7 +12,7 @@ from workbench.core.digest import digest_json
 from workbench.routing import vectors
 from workbench.routing.approximate import SearchChoice
 from workbench.routing.cache import IndexCache, Once
-from workbench.routing.encoder import Encoder, Pooling, placement
+from workbench.routing.encoder import Encoder, Pooling, placement, shared_encoder
 from workbench.routing.router import Query
 from workbench.routing.space import SpaceStage
 from workbench.routing.stage import RouteContext, Stage
@@ -22,7 +22,7 @@ from workbench.routing.weights import ModelChoice, Weights, find_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-REVISION = 1
+REVISION = 2
 IS_SPACE = True
 EXAMPLE = {"model": "example/encoder", "query": {"prefix": "Query:", "chars": 1500}}
 
@@ -73,7 +73,9 @@ class Dense(SpaceStage):
     def index_fingerprint(self) -> str:
         """Digest of the pool, the weights, and the options that shape a skill's vector."""
         options = self._config.model_dump(include={"pooling", "document", "max_tokens", "unit"})
-        return digest_json(["dense", REVISION, options, self.identity, self._context.pool.fingerprint])
+        return digest_json(
+            ["dense", vectors.REVISION, options, self.identity, self._context.pool.fingerprint]
+        )
 
     def prepare(self) -> None:
         """Load the weights; encode the pool, or open its vectors."""
@@ -122,13 +124,13 @@ class Dense(SpaceStage):
         import numpy as np
 
         encoder = self._encoder()
-        return np.concatenate([encoder.encode([text], max_tokens).vectors for text in texts])
+        return np.concatenate([encoder.alone(text, max_tokens) for text in texts])
 
     def _find(self) -> Weights:
         return find_weights(self._config, self._context.cache)
 
     def _load(self) -> Encoder:
-        return Encoder(self._weights(), self._config, self._config.pooling, self._config.batch_tokens)
+        return shared_encoder(self._weights(), self._config, self._config.pooling, self._config.batch_tokens)
 
     def _build(self, folder: Path, pieces: Path) -> None:
         config, context = self._config, self._context

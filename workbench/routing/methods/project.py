@@ -68,7 +68,7 @@ class Project(RefinedSpace):
         return digest_json(["project", REVISION, words.REVISION, options, self.inner.index_fingerprint])
 
     def scales(self) -> NDArray[Any]:
-        """1 / length after the first level, times the inner space's scales."""
+        """1 / length after the first level."""
         return self._projection().scales
 
     def encode(self, queries: Sequence[Query]) -> NDArray[Any]:
@@ -108,10 +108,7 @@ class Project(RefinedSpace):
                 config.generic_words,
                 config.generic,
             )
-        inner = self.inner.scales()
-        for name, array in (
-            _Projection(first, second, scales if inner is None else scales * inner)._asdict().items()
-        ):
+        for name, array in _Projection(first, second, scales)._asdict().items():
             np.save(folder / f"{name}.npy", array, allow_pickle=False)
         self._context.progress("project", 1, 1)
 

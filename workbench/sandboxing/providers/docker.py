@@ -40,6 +40,7 @@ from workbench.sandboxing.judging import Judging
 from workbench.sandboxing.losses import Losses
 from workbench.sandboxing.successor import Swept
 from workbench.sandboxing.transfer import Tree, unpack
+from workbench.sandboxing.watchdog import DEFAULT_MB
 
 _NOTE_BYTES = 80
 """Room for our own line at the end of standard error."""
@@ -65,7 +66,7 @@ class DockerSandbox(SandboxEnvironment):
         self.container = started.container
         self.workdir = config.workdir or started.image["Config"].get("WorkingDir") or "/"
         self.incidents: list[str] = []
-        self._memory_kills = 0
+        self._memory_kills = self._disk_kills = 0
         self._owners: dict[str | None, tuple[int, int]] = {}
 
     @property
@@ -105,8 +106,8 @@ class DockerSandbox(SandboxEnvironment):
         out, err = done.out.text(limit), done.err.text(limit - _NOTE_BYTES)
         if not done.started:
             return _not_started(err)
-        if done.code == 137:
-            err += await self._memory_note()
+        if done.code > 128:
+            err += self._disk_note() or (await self._memory_note() if done.code == 137 else "")
         return ExecResult(done.code == 0, done.code, out, err)
 
     @override
@@ -296,6 +297,13 @@ class DockerSandbox(SandboxEnvironment):
         if user not in self._owners:
             self._owners[user] = await archive.owner(self.container, user)
         return self._owners[user]
+
+    def _disk_note(self) -> str:
+        """A line for standard error when a kill was the disk limit's doing."""
+        if self.container.disk_breaches <= self._disk_kills:
+            return ""
+        self._disk_kills = self.container.disk_breaches
+        return f"\n[killed: the disk limit of {self.config.storage_mb or DEFAULT_MB} MiB was reached]\n"
 
     async def _memory_note(self) -> str:
         """A line for standard error when a kill was the memory limit's doing, by the kernel's counters."""

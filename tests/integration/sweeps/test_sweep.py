@@ -1,0 +1,164 @@
+"""A sweep as typed: what it plans, what it runs, and what it never runs again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE, sole_owner
+from workbench.cli._sweep_ledger import read_ledger, repeated
+from workbench.cli.main import run
+from workbench.core.errors import UsageError
+from workbench.reporting.find import find_logs
+from workbench.reporting.read import Notes, read_trials
+from workbench.reporting.trial import Trial
+
+MODULE = "import sys; from workbench.cli.main import main; main(sys.argv[1:])"
+AT_ONCE = 2
+SPEC = """\
+suite: quickstart
+agents: [oracle]
+routers: [{routers}]
+trials: {trials}
+tasks: [reading-list-bib, wharf-rent-roll]
+"""
+
+
+def spec(folder: Path, routers: str = "bm25", trials: int = 3) -> Path:
+    target = folder / "small.yaml"
+    target.write_text(SPEC.format(routers=routers, trials=trials))
+    return target
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """The command in a process group of its own, without a Docker engine."""
+    command = [sys.executable, "-c", MODULE, "sweep", "small.yaml", "--max-samples", str(AT_ONCE), *options]
+    environment = {**os.environ, "DOCKER_HOST": "unix:///nonexistent.sock"}
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+def finish(folder: Path) -> str:
+    process = start(folder)
+    out, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, out
+    return out
+
+
+def kill_after(folder: Path, lines: int) -> None:
+    """Start, and SIGKILL the whole group once the ledger has this many lines."""
+    process, ledger = start(folder), folder / "results" / "small" / LEDGER
+    until = time.monotonic() + 180
+    while time.monotonic() < until and process.poll() is None:
+        if ledger.is_file() and ledger.read_text().count("\n") >= lines:
+            break
+        time.sleep(0.05)
+    assert process.poll() is None, process.communicate()[0]
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def trials(folder: Path) -> list[Trial]:
+    return list(read_trials(find_logs([folder / "results" / "small"]), Notes()))
+
+
+def rewards(found: list[Trial]) -> dict[tuple[str, str, int], float | None]:
+    return {
+        (t.task, t.arm.label, t.epoch): None if t.record is None else t.record.outcome.reward for t in found
+    }
+
+
+@pytest.mark.slow
+def test_killed_sweeps_go_on_and_every_trial_counts_once(tmp_path: Path) -> None:
+    spec(tmp_path)
+    kill_after(tmp_path, 2)
+    kill_after(tmp_path, 8)
+    folder = tmp_path / "results" / "small"
+    for log in folder.glob("*.eval"):
+        log.touch()
+    shutil.copy(next(folder.glob("*.eval")), folder / "copy.eval")
+    (folder / "cut.eval").write_bytes(next(folder.glob("*.eval")).read_bytes()[:500])
+    out = finish(tmp_path)
+    assert "set aside in quarantine/" in out
+    found = trials(tmp_path)
+    assert len(found) == len(rewards(found)) == 2 * 3 * 3
+    assert {t.status for t in found} == {"scored"}
+    scored = [e for e in read_ledger(folder / LEDGER) if e["status"] == "scored"]
+    assert len({(e["sample"], e["epoch"]) for e in scored}) == 18
+    assert repeated(folder / LEDGER) <= 2 * AT_ONCE, "only what was in flight may run again"
+    aside = {path.name for path in (folder / QUARANTINE).iterdir()}
+    assert {"copy.eval.aside", "cut.eval.aside"} <= aside
+
+    lock = json.loads((folder / LOCK).read_text())
+    assert all(job["version"] and job["pool_fingerprint"] for job in lock["jobs"])
+    assert lock["packages"]["inspect_ai"]
+
+    before = len(scored)
+    spec(tmp_path, routers="bm25, random", trials=3)
+    finish(tmp_path)
+    added = list(read_ledger(folder / LEDGER))[before:]
+    assert {e["arm"] for e in added} == {"random"}, "a router added later runs alone"
+    assert len(added) == 2 * 3
+    assert run(["sweep", "status", str(folder)]) == 0
+
+
+def test_a_second_process_in_one_folder_is_refused_and_told_the_owner(tmp_path: Path) -> None:
+    with (
+        sole_owner(tmp_path),
+        pytest.raises(UsageError, match=f"process {os.getpid()} on"),
+        sole_owner(tmp_path),
+    ):
+        pass
+    with sole_owner(tmp_path):
+        pass
+
+
+def test_a_dry_run_says_what_would_run_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+    monkeypatch.chdir(tmp_path)
+    assert run(["sweep", str(spec(tmp_path)), "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "in all" in out
+    assert "nothing was run" in out
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_ledger_survives_a_line_that_was_cut(tmp_path: Path) -> None:
+    from workbench.cli._sweep_ledger import Ledger
+
+    ledger = Ledger(tmp_path / LEDGER)
+    entry = {
+        "job": "j",
+        "eval": "e",
+        "sample": "a@none",
+        "epoch": 1,
+        "status": "scored",
+        "reward": 1.0,
+        "cost_usd": None,
+        "tokens": None,
+    }
+    ledger.ends(("m", "a", "none"), entry)
+    with ledger.path.open("a") as file:
+        file.write(json.dumps({**entry, "epoch": 2})[:40])
+    ledger.ends(("m", "a", "none"), {**entry, "epoch": 3})
+    assert [e["epoch"] for e in read_ledger(ledger.path)] == [1, 3]
+    assert repeated(ledger.path) == 0
+    ledger.ends(("m", "a", "none"), entry)
+    assert repeated(ledger.path) == 1

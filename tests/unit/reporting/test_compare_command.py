@@ -1,0 +1,123 @@
+"""`workbench compare`: the planted is found, the unpaired refused with the reason, exit codes hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workbench.cli.main import run
+from workbench.core.record import TrialRecord
+
+Make = Callable[..., TrialRecord]
+RunEval = Callable[..., Path]
+TASKS = [f"t{n:02d}" for n in range(10)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("compare")
+
+
+@pytest.fixture
+def logs(folder: Path, run_eval: RunEval, make_record: Make) -> dict[str, Path]:
+    """weak passes tasks 0 and 1 with bm25, strong 0 to 8; short lacks two tasks; changed has another t03."""
+
+    def log(name: str, solved: int, tasks: list[str], suite: str = "quickstart", digest: str = "d") -> Path:
+        target = folder / name
+        if target.exists():
+            return target
+
+        def behave(task: str, arm: str, epoch: int) -> TrialRecord:
+            good = arm == "gold" or (arm == "routed-bm25" and int(task[1:]) < solved)
+            record = make_record(task, arm, epoch, float(good), suite=suite)
+            return record.model_copy(update={"task_digest": digest if task == "t03" else "same"})
+
+        run_eval(target, behave, tasks=tasks, name=suite, epochs=1)
+        return target
+
+    return {
+        "weak": log("weak", 2, TASKS),
+        "strong": log("strong", 9, TASKS),
+        "short": log("short", 2, TASKS[:8]),
+        "changed": log("changed", 2, TASKS, digest="other"),
+        "foreign": log("foreign", 2, TASKS, suite="skillsbench"),
+    }
+
+
+def test_a_planted_difference_is_found_with_its_tasks_and_tests(
+    logs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "found.json"
+    assert (
+        run(["compare", str(logs["strong"]), str(logs["weak"]), "--arm", "bm25", "--json", str(target)]) == 0
+    )
+    assert "bm25 (first) is better than bm25 (second): +0.70 [" in capsys.readouterr().out
+    (result,) = json.loads(target.read_text())["results"]
+    assert result["comparison"]["difference"]["value"] == pytest.approx(0.7)
+    assert result["comparison"]["p_value"] == result["single"]["p_value"] == pytest.approx(2 / 2**7)
+    assert (result["single"]["only_first"], result["single"]["only_second"]) == (7, 0)
+    assert [c["task"] for c in result["comparison"]["changes"]] == TASKS[2:9]
+
+
+def test_all_arms_of_two_runs_are_one_family(
+    logs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "found.json"
+    assert run(["compare", str(logs["strong"]), str(logs["weak"]), "--json", str(target)]) == 0
+    found = {r["first"]["arm"]: r for r in json.loads(target.read_text())["results"]}
+    assert set(found) == {"none", "gold", "routed-bm25"}
+    assert found["routed-bm25"]["comparison"]["p_adjusted"] == pytest.approx(3 * 2 / 2**7)
+    assert found["routed-bm25"]["p_fdr"] == pytest.approx(3 * 2 / 2**7)
+    assert found["gold"]["comparison"]["p_adjusted"] == 1
+
+
+def test_arms_of_one_run_are_compared_and_a_misspelt_one_is_named(
+    logs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", str(logs["weak"]), "--arms", "gold", "bm25"]) == 0
+    assert "gold is better than bm25: +0.80" in capsys.readouterr().out
+    assert run(["compare", str(logs["weak"]), "--arms", "gold", "bm52"]) == 1
+    assert "did you mean 'bm25'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ("short", "2 tasks in one of the two only (t08, t09); --common compares"),
+        ("changed", "1 task changed between the two (t03)"),
+        ("foreign", "suite quickstart against skillsbench"),
+    ],
+)
+def test_what_is_not_paired_is_refused_with_the_reason(
+    logs: dict[str, Path], other: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", str(logs["weak"]), str(logs[other])]) == 1
+    assert reason in capsys.readouterr().err
+
+
+def test_common_tasks_are_compared_when_asked_for(
+    logs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compare", str(logs["weak"]), str(logs["short"]), "--common", "--arm", "bm25"]) == 0
+    out = capsys.readouterr().out
+    assert "(8 tasks)" in out
+    assert "without 2 tasks not scored on both sides" in out
+
+
+def test_requirements_are_exit_codes(logs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    strong, weak = str(logs["strong"]), str(logs["weak"])
+    only = ("--arm", "bm25")
+    assert run(["compare", strong, weak, *only, "--require", "better"]) == 0
+    assert run(["compare", weak, strong, *only, "--require", "better"]) == 2
+    assert run(["compare", strong, weak, *only, "--require", "not-worse", "--margin", "0.05"]) == 0
+    assert run(["compare", strong, weak, *only, "--require", "equivalent", "--margin", "0.05"]) == 2
+    capsys.readouterr()
+    assert run(["compare", strong, weak, "--require", "equivalent"]) == 1
+    assert "needs --margin" in capsys.readouterr().err
+
+
+def test_missing_trials_exit_4(mixed_log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compare", str(mixed_log), "--arms", "bm25", "none"]) == 4

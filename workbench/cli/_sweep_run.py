@@ -1,0 +1,254 @@
+"""Running a sweep: jobs -> Inspect tasks -> one ``eval_set`` per agent, watched, fenced and locked."""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, redirect_stderr
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspect_ai.hooks import Hooks, SampleEnd, SampleStart, TaskStart, hooks
+
+from workbench import __version__
+from workbench.cli._sweep_fence import LOCK
+from workbench.cli._sweep_ledger import Cell, Ledger, Progress, outcome
+from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
+from workbench.core.atomic import write_text
+from workbench.core.errors import UsageError
+from workbench.core.types import TASK_PREFIX
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.log import EvalSample
+
+SCORER = "workbench"
+_BUFFER = 1
+"""Trials held back before they are written: a kill costs those in flight and no more."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A job and its Inspect task."""
+
+    job: Job
+    task: Task
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much runs at once; changes nothing in the answers. ``None`` is Inspect's own choice."""
+
+    samples: int | None = None
+    tasks: int | None = None
+
+
+def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
+    """Build every task: pools are opened, routers loaded, so that what is missing shows before any spend.
+
+    Notices of the machine (no engine, say) are printed once, not once a job.
+
+    Raises:
+        WorkbenchError: as a single evaluation would.
+    """
+    from inspect_ai import task_with
+    from inspect_ai.model import GenerateConfig, get_model
+
+    build = _suite_task(spec.suite)
+    settings = {"base_url": spec.model_base_url, **spec.model_args}
+    heard = io.StringIO()
+    done = []
+    for job in jobs:
+        with redirect_stderr(heard), _plain_errors():
+            task = build(**job.arguments(spec))
+        given = {name: value for name, value in settings.items() if value is not None}
+        model = get_model(job.model, config=GenerateConfig(**spec.generate), **given)
+        done.append(Prepared(job, task_with(task, model=model)))
+    for line in dict.fromkeys(line for line in heard.getvalue().splitlines() if "--limit counts" not in line):
+        sys.stderr.write(f"{line}\n")
+    return done
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Inspect's errors for people as ours."""
+    from inspect_ai._util.error import PrerequisiteError
+    from rich.text import Text
+
+    try:
+        yield
+    except PrerequisiteError as error:
+        raise UsageError(Text.from_markup(str(error)).plain) from None
+
+
+def _suite_task(suite: str) -> Any:
+    """The suite's registered Inspect task, which records its arguments in the log."""
+    from workbench.benchmarks.suite import suite_names
+    from workbench.core.workspace import find_workspace
+    from workbench.evaluation.tasks import register_suites
+
+    workspace = find_workspace()
+    workspace.find("tasks", suite)
+    return dict(zip(suite_names(workspace), register_suites(), strict=True))[suite]
+
+
+def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds, live: Any) -> bool:
+    """Run what has not run; returns whether every trial has a log that is complete.
+
+    Args:
+        live: a context manager that shows progress meanwhile.
+    """
+    from inspect_ai import eval_set
+
+    complete = True
+    with live or nullcontext():
+        for agent in dict.fromkeys(part.job.agent for part in prepared):
+            done, _ = eval_set(
+                [part.task for part in prepared if part.job.agent == agent],
+                log_dir=str(folder),
+                solver=None if agent == DEFAULT_AGENT else _solver(agent),
+                epochs=spec.trials,
+                log_buffer=_BUFFER,
+                log_format="eval",
+                log_dir_allow_dirty=True,
+                retry_cleanup=False,
+                retry_attempts=1,
+                display="none",
+                max_samples=bounds.samples,
+                max_tasks=bounds.tasks,
+                message_limit=spec.limits.messages,
+                token_limit=spec.limits.tokens,
+                time_limit=spec.limits.seconds,
+                cost_limit=spec.limits.cost_usd,
+            )
+            complete = complete and done
+    return complete
+
+
+def _solver(name: str) -> Any:
+    from inspect_ai.solver import SolverSpec
+
+    return SolverSpec(name if "/" in name else f"{TASK_PREFIX}{name}")
+
+
+def write_lock(folder: Path, spec: SweepSpec, prepared: list[Prepared]) -> list[str]:
+    """Write what decides the answers; returns labels of jobs whose identity is not what it was."""
+    target = folder / LOCK
+    jobs = [_locked(part, spec) for part in prepared]
+    before = json.loads(target.read_text(encoding="utf-8")).get("jobs", []) if target.is_file() else []
+    known = {_place(entry): entry["version"] for entry in before}
+    lock = {
+        "schema_version": 1,
+        "suite": spec.suite,
+        "trials": spec.trials,
+        "seed": spec.seed,
+        "packages": {name: version(name) for name in ("inspect_ai", "litellm", "bm25s", "numpy")},
+        "workbench": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "jobs": jobs,
+    }
+    write_text(target, json.dumps(lock, indent=2) + "\n")
+    return [
+        str(entry["label"])
+        for entry in jobs
+        if known.get(_place(entry), entry["version"]) != entry["version"]
+    ]
+
+
+def _locked(part: Prepared, spec: SweepSpec) -> dict[str, Any]:
+    metadata = part.task.metadata or {}
+    return {
+        "label": part.job.label,
+        "model": part.job.model,
+        "agent": part.job.agent,
+        "arguments": part.job.arguments(spec),
+        "version": str(part.task.version),
+        "pool": metadata.get("pool"),
+        "pool_fingerprint": metadata.get("pool_fingerprint"),
+        "routers": metadata.get("routers", {}),
+        "samples": len(part.task.dataset),
+    }
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    return json.dumps([entry["model"], entry["agent"], entry["arguments"]], sort_keys=True)
+
+
+@hooks(name="workbench_sweep", description="Keeps the ledger of a sweep.")
+class Watch(Hooks):
+    """Tells the ledger of every trial. Idle unless a sweep of this process has set `ledger`."""
+
+    ledger: Ledger | None = None
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, tuple[str, str, str]] = {}
+
+    def enabled(self) -> bool:
+        """Only while a sweep runs."""
+        return Watch.ledger is not None
+
+    async def on_task_start(self, data: TaskStart) -> None:
+        """Remember whose trials are coming: (model, agent, job)."""
+        agent = (data.spec.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
+        job = json.dumps([data.spec.model, agent, data.spec.task_args_passed], sort_keys=True, default=str)
+        self._tasks[data.eval_id] = (data.spec.model, agent, job)
+
+    async def on_sample_start(self, data: SampleStart) -> None:
+        """A trial begins."""
+        if Watch.ledger is not None and data.eval_id in self._tasks:
+            Watch.ledger.starts(self._cell(data.eval_id, str(data.summary.id)))
+
+    async def on_sample_end(self, data: SampleEnd) -> None:
+        """A trial ended."""
+        if Watch.ledger is None or data.eval_id not in self._tasks:
+            return
+        place = {"job": self._tasks[data.eval_id][2], "eval": data.eval_id}
+        name = {"sample": str(data.sample.id), "epoch": data.sample.epoch}
+        entry = {**place, **name, **outcome(_record(data.sample))}
+        Watch.ledger.ends(self._cell(data.eval_id, str(data.sample.id)), entry)
+
+    def _cell(self, eval_id: str, sample: str) -> Cell:
+        model, agent, job = self._tasks[eval_id]
+        return model, agent, arm_of(sample, json.loads(job)[2] or {})
+
+
+def arm_of(sample: str, arguments: Mapping[str, Any]) -> str:
+    """An arm with what tells its settings apart: ``bm25 k=5``."""
+    label = sample.rpartition("@")[2].removeprefix("routed-")
+    if label in {"none", "gold"}:
+        return label
+    setting = [f"k={arguments['router_k']}" if "router_k" in arguments else ""]
+    setting += [f"pool={arguments['pool']}" if "pool" in arguments else ""]
+    shown = arguments.get("disclosure", "progressive")
+    setting += [str(shown) if shown != "progressive" else ""]
+    return " ".join([label, *(part for part in setting if part)])
+
+
+def _record(sample: EvalSample) -> Mapping[str, Any] | None:
+    for name, score in (sample.scores or {}).items():
+        if name.rsplit("/", 1)[-1] == SCORER and score.metadata is not None:
+            record: Mapping[str, Any] | None = score.metadata.get("record")
+            return record
+    return None
+
+
+def planned(prepared: list[Prepared], trials: int) -> dict[Cell, Progress]:
+    """Trials planned by cell."""
+    cells: dict[Cell, Progress] = {}
+    for part in prepared:
+        for sample in part.task.dataset:
+            arguments = {k: v for k, v in _given(part).items() if v is not None}
+            key = (str(part.task.model), part.job.agent, arm_of(str(sample.id), arguments))
+            cells.setdefault(key, Progress()).planned += trials
+    return cells
+
+
+def _given(part: Prepared) -> dict[str, Any]:
+    job = part.job
+    return {"router_k": job.k, "pool": job.pool, "disclosure": job.disclosure}

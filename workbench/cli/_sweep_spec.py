@@ -1,0 +1,134 @@
+"""A sweep as written (``SPEC.yaml``), and the jobs that it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from pydantic import Field
+
+from workbench.core.content import Content
+from workbench.core.types import CONDITIONS, ConditionName
+
+DEFAULT_AGENT = "auto"
+
+
+class Excluded(Content):
+    """Cells left out: those that match every value given."""
+
+    model: str | None = Field(default=None, description="model name")
+    agent: str | None = Field(default=None, description="agent name")
+    router: str | None = Field(default=None, description="router name")
+    k: int | None = Field(default=None, description="skills given to the agent")
+    pool: str | None = Field(default=None, description="pool name")
+    disclosure: str | None = Field(default=None, description="way of showing skills")
+
+
+class Limits(Content):
+    """Bounds on one trial; none is Inspect's default, no bound."""
+
+    messages: int | None = Field(default=None, ge=1, description="messages in the conversation")
+    tokens: int | None = Field(default=None, ge=1, description="tokens, input and output")
+    seconds: int | None = Field(default=None, ge=1, description="wall-clock seconds")
+    cost_usd: float | None = Field(default=None, gt=0, description="US dollars")
+
+
+class SweepSpec(Content):
+    """The product of models, agents, routers, k, pools and disclosures, each cell `trials` times."""
+
+    description: str = Field(default="", description="what it is to find out")
+    suite: str = Field(description="the suite of tasks")
+    models: tuple[str, ...] = Field(default=("none",), min_length=1, description="as for --model")
+    agents: tuple[str, ...] = Field(default=(DEFAULT_AGENT,), min_length=1, description="as for --solver")
+    routers: tuple[str, ...] = Field(default=(), description="recipes in routers/")
+    k: tuple[int, ...] = Field(default=(), description="skills given; empty: the suite's own number")
+    pools: tuple[str, ...] = Field(default=(), description="pools to route in; empty: the suite's own")
+    disclosure: tuple[str, ...] = Field(
+        default=("progressive",), min_length=1, description="ways of showing skills"
+    )
+    conditions: tuple[ConditionName, ...] = Field(default=CONDITIONS, min_length=1, description="treatments")
+    trials: int = Field(default=1, ge=1, le=1000, description="trials of every task in every cell")
+    tasks: tuple[str, ...] = Field(default=(), description="task ids or patterns; empty is all")
+    data: str | None = Field(default=None, description="local copy of the suite's tasks")
+    seed: int = Field(default=0, ge=0, description="of stochastic routers")
+    exclude: tuple[Excluded, ...] = Field(default=(), description="cells to leave out")
+    limits: Limits = Field(default=Limits(), description="bounds on one trial")
+    generate: dict[str, Any] = Field(default={}, description="sampling settings, e.g. temperature")
+    model_base_url: str | None = Field(default=None, description="endpoint of the models")
+    model_args: dict[str, Any] = Field(default={}, description="as for -M")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One Inspect task of a sweep: baselines, or one router in one setting.
+
+    Attributes:
+        k, pool: ``None`` for baselines, which do not depend on them, and for the suite's own.
+    """
+
+    model: str
+    agent: str
+    conditions: tuple[ConditionName, ...]
+    disclosure: str
+    router: str | None = None
+    k: int | None = None
+    pool: str | None = None
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        setting = [f"k={self.k}" if self.k else "", f"pool={self.pool}" if self.pool else ""]
+        return " ".join([self.router or "+".join(self.conditions), *(part for part in setting if part)])
+
+    def arguments(self, spec: SweepSpec) -> dict[str, Any]:
+        """Task arguments, every one that bears on the answer given explicitly."""
+        given: dict[str, Any] = {"conditions": list(self.conditions), "disclosure": self.disclosure}
+        optional = {
+            "router": self.router,
+            "router_k": self.k,
+            "pool": self.pool,
+            "data": spec.data,
+            "tasks": list(spec.tasks) or None,
+        }
+        given |= {name: value for name, value in optional.items() if value is not None}
+        return {**given, "seed": spec.seed}
+
+
+def expand(spec: SweepSpec) -> list[Job]:
+    """Jobs in order: for each model and agent its baselines once, then every router in every setting.
+
+    A router has a job of its own, so that one added later runs alone.
+    """
+    jobs = []
+    for model, agent in product(dict.fromkeys(spec.models), dict.fromkeys(spec.agents)):
+        jobs += [*_baselines(spec, model, agent), *_routed(spec, model, agent)]
+    return jobs
+
+
+def _baselines(spec: SweepSpec, model: str, agent: str) -> Iterator[Job]:
+    """No skills once, gold skills once per way of showing them."""
+    wanted = [condition for condition in spec.conditions if condition != "routed"]
+    for disclosure in dict.fromkeys(spec.disclosure):
+        if wanted and not _left_out(spec, Excluded(model=model, agent=agent, disclosure=disclosure)):
+            yield Job(model, agent, tuple(wanted), disclosure)
+            wanted = [condition for condition in wanted if condition != "none"]
+
+
+def _routed(spec: SweepSpec, model: str, agent: str) -> Iterator[Job]:
+    if "routed" not in spec.conditions:
+        return
+    pools: tuple[str | None, ...] = spec.pools or (None,)
+    ks: tuple[int | None, ...] = spec.k or (None,)
+    cells = product(spec.disclosure, pools, ks, spec.routers)
+    for disclosure, pool, k, router in dict.fromkeys(cells):
+        cell = Excluded(model=model, agent=agent, router=router, k=k, pool=pool, disclosure=disclosure)
+        if not _left_out(spec, cell):
+            yield Job(model, agent, ("routed",), disclosure, router, k, pool)
+
+
+def _left_out(spec: SweepSpec, cell: Excluded) -> bool:
+    own = cell.model_dump()
+    rules = (rule.model_dump(exclude_none=True) for rule in spec.exclude)
+    return any(rule and all(own[name] == value for name, value in rule.items()) for rule in rules)

@@ -1,0 +1,133 @@
+"""``workbench compare``: is one run, arm or model better than another, and is it sure?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.core.atomic import write_text
+from workbench.core.errors import GateError, UsageError
+from workbench.core.terminal import console
+
+if TYPE_CHECKING:
+    from workbench.reporting.paired import PairedReport
+    from workbench.reporting.pairing import Grouped, Pair
+
+_LOGS = click.Path(path_type=Path)
+INCOMPLETE = 4
+
+
+@click.command("compare", short_help="Compare two runs, arms or models, paired by task.")
+@click.argument("first", type=_LOGS, metavar="A")
+@click.argument("second", type=_LOGS, metavar="[B]", required=False)
+@click.option("--arm", metavar="ARM", help="Only this arm of both.")
+@click.option("--arms", nargs=2, metavar="X Y", help="Two arms of run A, e.g. bm25 gold.")
+@click.option("--models", nargs=2, metavar="X Y", help="Two models of run A.")
+@click.option(
+    "--margin", type=click.FloatRange(0, 1, min_open=True), help="Sameness: within this much reward."
+)
+@click.option(
+    "--require",
+    type=click.Choice(("better", "not-worse", "equivalent")),
+    help="Exit with 2 unless every comparison shows A to be this (the last two need --margin).",
+)
+@click.option("--common", is_flag=True, help="Compare the tasks that both planned, where plans differ.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap and sampled tests.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+def command(
+    first: Path,
+    second: Path | None,
+    arm: str | None,
+    arms: tuple[str, str] | None,
+    models: tuple[str, str] | None,
+    margin: float | None,
+    require: str | None,
+    common: bool,
+    seed: int,
+    json_file: Path | None,
+) -> int:
+    """Compare A with B: logs or run folders, every arm that both have; or two --arms or --models of A.
+
+    Trials are averaged within tasks and tasks are paired. What is not paired (another suite, other
+    or changed tasks) is refused with the reason. All comparisons of a call are one family.
+
+    Exit codes: 0 done; 1 nothing could be paired; 2 --require does not hold; 4 trials are missing on
+    either side beyond what a report may bear.
+    """
+    from workbench.reporting.paired import Question, paired_report
+    from workbench.reporting.paired_view import build
+    from workbench.reporting.pairing import require_same_tasks
+
+    if require in {"not-worse", "equivalent"} and margin is None:
+        raise UsageError(f"--require {require} needs --margin, e.g. --margin 0.03")
+    pairs, complete = _pairs(first, second, arm, arms, models)
+    require_same_tasks(pairs, common=common)
+    report = paired_report(pairs, Question(margin=margin, seed=seed))
+    out = console()
+    out.print(build(report, out.width))
+    if json_file is not None:
+        write_text(json_file, report.model_dump_json(indent=2) + "\n")
+    _gate(report, require)
+    return 0 if complete else INCOMPLETE
+
+
+def _pairs(
+    first: Path,
+    second: Path | None,
+    arm: str | None,
+    arms: tuple[str, str] | None,
+    models: tuple[str, str] | None,
+) -> tuple[list[Pair], bool]:
+    """The pairs that were asked for, and whether enough of their trials are there."""
+    from workbench.reporting.pairing import pair_arms, pair_models, pair_runs
+
+    if sum(value is not None for value in (second, arms, models)) != 1:
+        raise UsageError("give two runs A B, or one run with --arms X Y or --models X Y")
+    run, complete = read_run(first)
+    if second is not None:
+        other, sound = read_run(second)
+        return pair_runs(run, other, arm), complete and sound
+    if arms is not None:
+        return pair_arms(run, *arms), complete
+    assert models is not None
+    return pair_models(run, *models, arm), complete
+
+
+def read_run(path: Path) -> tuple[Grouped, bool]:
+    """The cells of a run, and whether enough of their trials are there.
+
+    Raises:
+        UsageError: nothing can be read; says what each file is.
+    """
+    from workbench.reporting.cells import group
+    from workbench.reporting.facts import collect
+    from workbench.reporting.find import find_logs
+    from workbench.reporting.headline import too_many_missing
+    from workbench.reporting.read import Notes, read_trials
+
+    notes = Notes()
+    grouped = group(collect(read_trials(find_logs([path]), notes)).facts)
+    if not grouped:
+        found = [*notes.unreadable, *notes.foreign]
+        raise UsageError("; ".join(f"{log}: {reason}" for log, reason in found) or f"{path}: no trials")
+    cells = [cell for found in grouped.values() for cell in found]
+    missing = (sum(f.status != "scored" for f in cell.facts) / len(cell.facts) for cell in cells)
+    return grouped, not notes.unreadable and not any(map(too_many_missing, missing))
+
+
+def _gate(report: PairedReport, require: str | None) -> None:
+    """Raise where something was required and does not hold."""
+    from workbench.reporting.paired_view import sentence, verdict
+
+    for result in report.results:
+        same = result.sameness
+        holds = {
+            None: True,
+            "better": verdict(result) == "better than",
+            "not-worse": same is not None and same.p_not_worse < 0.05,
+            "equivalent": same is not None and same.p_equivalent < 0.05,
+        }
+        if not holds[require]:
+            raise GateError(f"--require {require} does not hold: {sentence(result)}")

@@ -1,0 +1,162 @@
+"""``workbench plan``: what can this design see, and how many tasks and trials would it take?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.core.atomic import write_text
+from workbench.core.errors import UsageError
+from workbench.core.terminal import console, safe
+
+if TYPE_CHECKING:
+    from workbench.reporting.planning import Plan
+    from workbench.stats.power import Design
+
+_SHARE = click.FloatRange(0, 1)
+
+
+@click.command("plan", short_help="Smallest detectable difference; tasks and trials needed.")
+@click.argument("pilot", type=click.Path(path_type=Path), required=False, metavar="[PILOT]")
+@click.option("--arms", nargs=2, metavar="X Y", help="Two arms of the pilot; default: routers and baselines.")
+@click.option("--effect", type=click.FloatRange(0, 1, min_open=True), help="Difference that must be found.")
+@click.option("--tasks", type=click.IntRange(2), help="Tasks of the design; default: the pilot's.")
+@click.option(
+    "--rates", type=_SHARE, nargs=2, metavar="P Q", help="Without a pilot: success of the two arms."
+)
+@click.option(
+    "--correlation",
+    type=_SHARE,
+    default=0.5,
+    show_default=True,
+    help="Without a pilot: how alike two trials of one task are.",
+)
+@click.option(
+    "--shared",
+    type=click.FloatRange(-1, 1),
+    default=0.5,
+    show_default=True,
+    help="Without a pilot: how alike tasks are hard for both arms.",
+)
+@click.option("--power", type=click.FloatRange(0.5, 0.999), default=0.8, show_default=True)
+@click.option("--alpha", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True)
+@click.option(
+    "--comparisons", type=click.IntRange(1), default=1, show_default=True, help="Routers to be corrected for."
+)
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+def command(
+    pilot: Path | None,
+    arms: tuple[str, str] | None,
+    effect: float | None,
+    tasks: int | None,
+    rates: tuple[float, float] | None,
+    correlation: float,
+    shared: float,
+    power: float,
+    alpha: float,
+    comparisons: int,
+    json_file: Path | None,
+) -> int:
+    """Plan a comparison from the variance of PILOT's logs, or from numbers.
+
+    \b
+    workbench plan results/pilot --effect 0.1
+    workbench plan --rates 0.4 0.5 --tasks 87 --effect 0.1
+
+    More trials shrink only what varies within a task. Power is that of the paired t test over tasks,
+    two-sided at alpha divided by the comparisons (Bonferroni: the worst case of Holm).
+    """
+    from workbench.stats.power import Design
+
+    design = Design(alpha=alpha / comparisons, power=power)
+    if (pilot is None) == (rates is None):
+        raise UsageError("give a PILOT run, or --rates P Q with --tasks N")
+    if rates is not None:
+        plans = [_assumed(rates, correlation, shared, tasks, effect, design)]
+    else:
+        assert pilot is not None
+        plans = _from_pilot(pilot, arms, tasks, effect, design)
+    for plan in plans:
+        _print(plan)
+    if json_file is not None:
+        body = ",\n".join(plan.model_dump_json(indent=2) for plan in plans)
+        write_text(json_file, f"[{body}]\n")
+    return 0
+
+
+def _assumed(
+    rates: tuple[float, float],
+    correlation: float,
+    shared: float,
+    tasks: int | None,
+    effect: float | None,
+    design: Design,
+) -> Plan:
+    from workbench.reporting.planning import planned
+    from workbench.stats.power import assumed_components
+
+    if tasks is None:
+        raise UsageError("--rates needs --tasks N")
+    components = assumed_components(*rates, correlation, shared)
+    name = f"success {rates[0]:g} against {rates[1]:g}"
+    source = f"assumed: correlation {correlation:g} within tasks, {shared:g} between arms"
+    return planned(name, source, components, tasks, effect, design)
+
+
+def _from_pilot(
+    pilot: Path, arms: tuple[str, str] | None, tasks: int | None, effect: float | None, design: Design
+) -> list[Plan]:
+    from workbench.cli.compare import read_run
+    from workbench.reporting.pairing import pair_arms
+    from workbench.reporting.planning import pilot_components, pilot_pairs, planned
+    from workbench.reporting.wording import arm_name, plural
+
+    run, _ = read_run(pilot)
+    pairs = pilot_pairs(run) if arms is None else pair_arms(run, *arms)
+    plans = []
+    for pair in pairs:
+        found = pilot_components(pair.first, pair.second)
+        if found is None:
+            continue
+        model = f"{pair.first_block[1]}: " if len(run) > 1 else ""
+        name = f"{model}{arm_name(pair.first.label)} against {arm_name(pair.second.label)}"
+        source = f"{plural(found[1], 'task')} of the pilot"
+        plans.append(planned(name, source, found[0], tasks or found[1], effect, design))
+    if not plans:
+        raise UsageError(f"{pilot}: no two arms with two tasks in common; give --arms X Y")
+    return plans
+
+
+def _print(plan: Plan) -> None:
+    from rich.text import Text
+
+    from workbench.reporting.drawing import Column, grid
+    from workbench.reporting.wording import plural, rate
+
+    out = console()
+    out.print(safe(f"{plan.name}, {plural(plan.tasks, 'task')}"), style="bold")
+    within = "not known (single trials)" if plan.within is None else f"{plan.within:.3f}"
+    out.print(
+        f"variance: {plan.between:.3f} between tasks, {within} within ({safe(plan.source)})", style="dim"
+    )
+    if not plan.between and not plan.within:
+        out.print("the pilot shows no variance, so it says nothing about precision\n", style="yellow")
+        return
+    columns = [Column("trials"), Column("detectable")]
+    needed = plan.needed
+    if needed is not None:
+        columns.append(Column(f"tasks for {needed.effect:g}"))
+    rows = []
+    for trials, least in plan.detectable.items():
+        row = [Text(str(trials)), Text(rate(least), style="bold")]
+        if needed is not None:
+            count = needed.tasks.get(trials)
+            row.append(Text("-" if count is None else f"{count:,}"))
+        rows.append(row)
+    out.print(grid(columns, rows, out.width))
+    if needed is not None and plan.within is not None:
+        answer = "no number of trials" if needed.trials is None else plural(needed.trials, "trial")
+        out.print(f"{answer} a task would find {needed.effect:g} on {plural(plan.tasks, 'task')}")
+    out.print()

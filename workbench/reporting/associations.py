@@ -1,0 +1,66 @@
+"""What goes with success, and whom skills harm, at a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from workbench.core.terminal import safe
+from workbench.reporting.drawing import Column, grid
+from workbench.reporting.schema import ArmSummary, Block, Estimate, Given
+from workbench.reporting.wording import arm_name, interval, plural, rate, signed
+
+_NAMED = 6
+_KINDS = {"coverage": "given", "loads": "loaded"}
+
+
+def given(block: Block, width: int) -> RenderableType | None:
+    """Success by how much of the gold was given and loaded, where trials differ in that."""
+    rows = [
+        _row(arm, found)
+        for arm in block.arms
+        for found in arm.given
+        if len({other.state for other in arm.given if other.kind == found.kind}) > 1
+    ]
+    if not rows:
+        return None
+    columns = [
+        Column("", numeric=False),
+        Column("gold skills", numeric=False),
+        Column("success"),
+        Column("95% interval", numeric=False),
+        Column("tasks"),
+        Column("trials"),
+    ]
+    return grid(columns, rows, width)
+
+
+def harm(block: Block) -> RenderableType | None:
+    """Tasks that an arm solves less often than no skills do, the worst first."""
+    lines = [line for arm in block.arms if (line := _harm(arm)) is not None]
+    return Group(*lines) if lines else None
+
+
+def _harm(arm: ArmSummary) -> Text | None:
+    changes = () if arm.vs_none is None else arm.vs_none.changes
+    worse = [change for change in changes if change.first < change.second]
+    if not worse:
+        return None
+    named = ", ".join(f"{safe(c.task)} {signed(c.first - c.second)}" for c in worse[:_NAMED])
+    more = ", ..." if len(worse) > _NAMED else ""
+    return Text.assemble((safe(arm_name(arm.arm)), "cyan"), f": {plural(len(worse), 'task')}: {named}{more}")
+
+
+def _row(arm: ArmSummary, found: Given) -> list[Text]:
+    return [
+        Text(safe(arm_name(arm.arm)), style="cyan"),
+        Text(f"{found.state} {_KINDS[found.kind]}"),
+        Text(rate(found.success.value), style="bold"),
+        _interval(found.success),
+        Text(str(found.success.tasks)),
+        Text(str(found.trials)),
+    ]
+
+
+def _interval(found: Estimate) -> Text:
+    return Text(interval(found) or "-")

@@ -1,0 +1,162 @@
+"""Which cells may be compared, and why others may not: the same suite, the same tasks, one thing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.core.errors import UnknownNameError, UsageError
+from workbench.reporting.cells import Cell
+from workbench.reporting.wording import arm_name, plural
+
+BlockKey = tuple[str, str, str]
+"""Suite, model, agent."""
+Grouped = Mapping[BlockKey, list[Cell]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two cells, each with the block it comes from."""
+
+    first_block: BlockKey
+    first: Cell
+    second_block: BlockKey
+    second: Cell
+
+
+def pair_runs(first: Grouped, second: Grouped, arm: str | None = None) -> list[Pair]:
+    """Every arm that two runs share, or one of them.
+
+    Models and agents are matched by name; where each run has just one, they may differ, for then that
+    is what is compared.
+
+    Raises:
+        UsageError: nothing can be paired; says what differs.
+    """
+    blocks = _match(list(first), list(second))
+    pairs = [
+        Pair(a, cell, b, other)
+        for a, b in blocks
+        for cell in first[a]
+        for other in second[b]
+        if cell.label == other.label and _is(cell, arm)
+    ]
+    if not pairs:
+        named = _labels(first) if arm is None else _labels(first) & _labels(second)
+        if arm is not None:
+            raise UnknownNameError("arm of both runs", arm, named)
+        raise UsageError(
+            f"the runs share no arm: {_listed(_labels(first))} against {_listed(_labels(second))};"
+            " give --arms A B to compare two arms of one run"
+        )
+    return pairs
+
+
+def pair_arms(run: Grouped, first: str, second: str) -> list[Pair]:
+    """Two arms of one run, within each suite, model and agent.
+
+    Raises:
+        UnknownNameError: no block has both; names the nearest.
+    """
+    pairs = [
+        Pair(key, cell, key, other)
+        for key, cells in run.items()
+        for cell in cells
+        for other in cells
+        if cell is not other and _is(cell, first) and _is(other, second)
+    ]
+    if not pairs:
+        labels = _labels(run)
+        unknown = first if not any(_is_label(label, first) for label in labels) else second
+        raise UnknownNameError("arm", unknown, {arm_name(label) for label in labels})
+    return pairs
+
+
+def pair_models(run: Grouped, first: str, second: str, arm: str | None = None) -> list[Pair]:
+    """Two models of one run, arm by arm.
+
+    Raises:
+        UnknownNameError: a model is not in the run, or no arm is shared.
+    """
+    models = sorted({model for _, model, _ in run})
+    for name in (first, second):
+        if name not in models:
+            raise UnknownNameError("model", name, models)
+    sides = [{key: cells for key, cells in run.items() if key[1] == name} for name in (first, second)]
+    return pair_runs(sides[0], sides[1], arm)
+
+
+def require_same_tasks(pairs: Iterable[Pair], *, common: bool) -> None:
+    """Refuse pairs whose plans differ in tasks, or whose tasks are not the same any more.
+
+    Args:
+        common: compare the tasks that both planned.
+
+    Raises:
+        UsageError: names the tasks.
+    """
+    for pair in pairs:
+        first, second = _digests(pair.first), _digests(pair.second)
+        changed = sorted(
+            task
+            for task in first.keys() & second.keys()
+            if first[task] and second[task] and first[task] != second[task]
+        )
+        if changed:
+            raise UsageError(
+                f"not paired: {plural(len(changed), 'task')} changed between the two"
+                f" ({_listed(changed)}); run both on the same version of the suite"
+            )
+        if not first.keys() & second.keys():
+            raise UsageError(f"not paired: no task in common ({_listed(first)} against {_listed(second)})")
+        alone = sorted(first.keys() ^ second.keys())
+        if alone and not common:
+            raise UsageError(
+                f"not paired: {plural(len(alone), 'task')} in one of the two only ({_listed(alone)});"
+                " --common compares the tasks that they share"
+            )
+
+
+def _match(first: Sequence[BlockKey], second: Sequence[BlockKey]) -> list[tuple[BlockKey, BlockKey]]:
+    suites = ({key[0] for key in first}, {key[0] for key in second})
+    if not suites[0] & suites[1]:
+        raise UsageError(f"not paired: suite {_listed(suites[0])} against {_listed(suites[1])}")
+    same = [key for key in first if key in second]
+    if same:
+        return [(key, key) for key in same]
+    found = []
+    for suite in sorted(suites[0] & suites[1]):
+        a, b = ([key for key in keys if key[0] == suite] for keys in (first, second))
+        if len(a) == len(b) == 1:
+            found.append((a[0], b[0]))
+        else:
+            found += [(x, y) for x in a for y in b if x[2] == y[2] and len({k[1] for k in a}) == 1]
+    if not found:
+        shown = (_listed({key[1] for key in first}), _listed({key[1] for key in second}))
+        raise UsageError(f"not paired: models {shown[0]} against {shown[1]}; give --models A B")
+    return found
+
+
+def _digests(cell: Cell) -> dict[str, str | None]:
+    """Task -> digest of its files, ``None`` where no trial of it was recorded."""
+    found: dict[str, str | None] = {}
+    for fact in cell.facts:
+        found[fact.task] = fact.task_digest or found.get(fact.task)
+    return found
+
+
+def _is(cell: Cell, name: str | None) -> bool:
+    return name is None or _is_label(cell.label, name)
+
+
+def _is_label(label: str, name: str) -> bool:
+    return name in {label, arm_name(label)}
+
+
+def _labels(run: Grouped) -> set[str]:
+    return {cell.label for cells in run.values() for cell in cells}
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = sorted(names)
+    return ", ".join(shown[:6]) + (", ..." if len(shown) > 6 else "")

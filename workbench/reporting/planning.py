@@ -1,0 +1,113 @@
+"""How many tasks and trials a comparison takes, from a pilot's variance or from assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from workbench.reporting.cells import Cell, baseline
+from workbench.reporting.pairing import Grouped, Pair
+from workbench.stats.power import (
+    Design,
+    PairedComponents,
+    detectable,
+    paired_components,
+    tasks_needed,
+    trials_needed,
+)
+
+SCHEMA_VERSION = 1
+TRIALS = (1, 2, 3, 5, 10, 20)
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Needed(_Part):
+    """What finds an effect: trials on these tasks, tasks at so many trials; ``None``: no number does."""
+
+    effect: float
+    trials: int | None
+    tasks: dict[int, int | None]
+
+
+class Plan(_Part):
+    """The precision of one comparison.
+
+    Attributes:
+        between, within: variance of true differences between tasks, of trials of both arms added;
+            `within` ``None`` when the pilot had single trials.
+        detectable: trials -> smallest difference found on `tasks` tasks; ``None``: none in [0, 1].
+        source: what the variance comes from.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    name: str
+    source: str
+    tasks: int
+    power: float
+    alpha: float
+    between: float
+    within: float | None
+    detectable: dict[int, float | None]
+    needed: Needed | None
+
+
+def planned(
+    name: str, source: str, pilot: PairedComponents, tasks: int, effect: float | None, design: Design
+) -> Plan:
+    """A plan for `tasks` >= 2 tasks, and for finding `effect` where one is given.
+
+    A pilot without any variance says nothing about precision, so nothing is promised from it.
+    """
+    counts = TRIALS if pilot.within is not None else (1,)
+    return Plan(
+        name=name,
+        source=source,
+        tasks=tasks,
+        power=design.power,
+        alpha=design.alpha,
+        between=pilot.between,
+        within=pilot.within,
+        detectable={t: _in_range(detectable(pilot, tasks, t, design)) for t in counts},
+        needed=None
+        if effect is None or not pilot.variance(1)
+        else _needed(pilot, effect, tasks, counts, design),
+    )
+
+
+def pilot_pairs(run: Grouped) -> list[Pair]:
+    """Every routed arm with its baselines."""
+    return [
+        Pair(key, cell, key, base)
+        for key, cells in run.items()
+        for cell in cells
+        if cell.arm.condition == "routed"
+        for condition in ("none", "gold")
+        if (base := baseline(cells, cell, condition)) is not None
+    ]
+
+
+def pilot_components(first: Cell, second: Cell) -> tuple[PairedComponents, int] | None:
+    """Components and tasks of two cells; ``None`` with fewer than two tasks in common."""
+    mine, theirs = first.rewards, second.rewards
+    common = sorted(mine.keys() & theirs.keys())
+    if len(common) < 2:
+        return None
+    return paired_components([mine[t] for t in common], [theirs[t] for t in common]), len(common)
+
+
+def _needed(
+    pilot: PairedComponents, effect: float, tasks: int, counts: Sequence[int], design: Design
+) -> Needed:
+    return Needed(
+        effect=effect,
+        trials=trials_needed(pilot, effect, tasks, design),
+        tasks={t: tasks_needed(pilot, effect, t, design) for t in counts},
+    )
+
+
+def _in_range(value: float | None) -> float | None:
+    return value if value is not None and value <= 1 else None
