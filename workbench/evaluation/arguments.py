@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -36,6 +37,8 @@ class EvalArguments(BaseModel):
     tasks: tuple[str, ...] = Field(default=(), description="task ids or patterns; empty is all")
     judge: Rules = Field(default="workbench", description="rules that answers in words are judged by")
     toolqa: Path | None = Field(default=None, description="folder of ToolQA's tables, papers and graphs")
+    budget: float | None = Field(default=None, description="US dollars that a process may spend")
+    unpriced: Literal["refuse", "allow"] = Field(default="refuse", description="models without a known price")
     seed: int = Field(default=0, description="seed of stochastic routers")
     verifier: Verifier | None = Field(default=None, description="where to verify; else as the suite says")
 
@@ -49,10 +52,11 @@ class EvalArguments(BaseModel):
 
 KNOWN = (
     "router", "router_k", "pool", "conditions", "disclosure", "nudge", "catalogue", "picks",
-    "data", "subset", "tasks", "judge", "toolqa", "seed", "verifier",
+    "data", "subset", "tasks", "judge", "toolqa", "budget", "unpriced", "seed", "verifier",
 )  # fmt: skip
 """Task arguments that every suite takes."""
 
+_UNPRICED: tuple[Literal["refuse", "allow"], ...] = ("refuse", "allow")
 _RULES: tuple[Rules, ...] = get_args(Rules)
 
 
@@ -96,6 +100,8 @@ def parse(given: Mapping[str, Any], workspace: Workspace, here: Path, *, pool: s
         tasks=_names("tasks", given.get("tasks")),
         judge=_one_of("judge", given.get("judge"), _RULES),
         toolqa=folder("toolqa", given, here),
+        budget=_dollars("budget", given.get("budget")),
+        unpriced=_one_of("unpriced", given.get("unpriced"), _UNPRICED),
         seed=_whole("seed", given.get("seed"), 0, 0, 2**63 - 1),
         verifier=_verifier(given),
     )
@@ -167,6 +173,18 @@ def _pool(name: str, workspace: Workspace, here: Path) -> str:
     """A pool's name as it is; a path made absolute."""
     path = here / Path(name).expanduser()
     return name if name in workspace.names("pools") or not path.exists() else str(path)
+
+
+def _dollars(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    try:
+        amount = float(str(value).strip().removeprefix("$"))
+    except ValueError:
+        amount = math.nan
+    if isinstance(value, bool) or not 0 < amount < math.inf:
+        raise UsageError(f"-T {name}={value}: must be a sum in US dollars above 0")
+    return amount
 
 
 def _whole(name: str, value: Any, default: int, low: int, high: int) -> int:

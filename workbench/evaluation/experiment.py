@@ -19,6 +19,7 @@ from workbench.core.plugins import load_plugin
 from workbench.core.types import Progress
 from workbench.core.workspace import Workspace
 from workbench.evaluation.arguments import EvalArguments
+from workbench.evaluation.budget import Budget, budget_of
 from workbench.evaluation.container import LOCAL, PROVIDER
 from workbench.evaluation.gold import gold_of
 from workbench.evaluation.guard import Guard
@@ -59,6 +60,11 @@ class Experiment:
     engine: EngineStatus | None
     cache: Path
     guard: Guard = field(default_factory=Guard)
+
+    @property
+    def budget(self) -> Budget | None:
+        """The purse that trials are paid from, ``None`` without a limit."""
+        return budget_of(self.arguments.budget)
 
     @property
     def local(self) -> bool:
@@ -106,7 +112,7 @@ class Experiment:
             "routers": {name: router.fingerprint for name, router in self.routes.routers.items()},
             "tasks": self.task_digests,
             "suite": self.suite.spec.model_dump(mode="json", exclude={"description", "license", "source"}),
-            "arguments": self.arguments.model_dump(mode="json", exclude={"data"}),
+            "arguments": self.arguments.model_dump(mode="json", exclude={"data", "budget", "unpriced"}),
             "prompt": digest_text(PROMPT.read_text(encoding="utf-8")),
             "sandbox": None if self.engine is None else LOCAL if self.local else PROVIDER,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from anyio import to_thread
@@ -14,6 +15,7 @@ from workbench.core.errors import InfrastructureError, TrialError, UsageError, p
 from workbench.core.record import Exposure, RouteInfo
 from workbench.core.types import Arm
 from workbench.evaluation import trials
+from workbench.evaluation.budget import priced
 from workbench.evaluation.container import LOCAL, image_of, notes_of, provider_of
 from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.faults import as_faults
@@ -21,6 +23,7 @@ from workbench.evaluation.layout import Layout, container_layout, local_layout
 from workbench.evaluation.showing import given_skills, installed_skills
 from workbench.evaluation.state import TrialState
 from workbench.evaluation.treatment import install
+from workbench.evaluation.trials import Trial
 from workbench.evaluation.verify import host_variables, read_folder
 from workbench.sandboxing.dockerfile import parse
 from workbench.sandboxing.landing import image, landings
@@ -60,6 +63,7 @@ def prepare(experiment: Experiment) -> Solver:
 
 async def _prepare(experiment: Experiment, state: TaskState) -> None:
     experiment.guard.check()
+    ceiling = await _admit(experiment, state)
     arm, task_id = arm_of(state), str(state.metadata["task"])
     task = experiment.suite.task(task_id)
     record = store_as(TrialState)
@@ -67,15 +71,24 @@ async def _prepare(experiment: Experiment, state: TaskState) -> None:
     started = time.monotonic()
     if task.unsupported is not None:
         raise TrialError("task:unsupported", task.unsupported)
-    if task.question is None:
-        await _install(experiment, state, task, record.route)
-    else:
-        await _give(experiment, state, task, record.route)
+    put = _install if task.question is None else _give
+    trial = await put(experiment, state, task, record.route)
+    trials.begin(state.uuid, replace(trial, ceiling=ceiling))
     record.setup_ended = time.monotonic()
     record.setup_seconds = record.setup_ended - started
 
 
-async def _give(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> None:
+async def _admit(experiment: Experiment, state: TaskState) -> float | None:
+    """The most that the trial may spend, in US dollars; ``None`` without a budget."""
+    budget, arguments = experiment.budget, experiment.arguments
+    if budget is None:
+        return None
+    known = priced(budget.limit, arguments.unpriced)
+    ceiling = await budget.admit(state.uuid)
+    return ceiling if known else None
+
+
+async def _give(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> Trial:
     """Have the skills' texts ready; nothing is installed, and a sandbox is for running the answer alone."""
     record, showing = store_as(TrialState), experiment.arguments.showing
     record.sandbox = NO_SANDBOX
@@ -83,11 +96,11 @@ async def _give(experiment: Experiment, state: TaskState, task: BenchmarkTask, r
         _describe(record, task, sandbox())
     ids = experiment.routes.chosen(arm_of(state), route)
     skills = given_skills(await to_thread.run_sync(experiment.shown, ids) if ids else ())
-    trials.begin(state.uuid, trials.Trial(task, None, showing, skills, experiment.kit(task)))
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids)
+    return Trial(task, None, showing, skills, experiment.kit(task))
 
 
-async def _install(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> None:
+async def _install(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> Trial:
     """Install the skills in the sandbox, and prove it."""
     record, showing = store_as(TrialState), experiment.arguments.showing
     environment = sandbox()
@@ -97,8 +110,8 @@ async def _install(experiment: Experiment, state: TaskState, task: BenchmarkTask
     ids = experiment.routes.chosen(arm_of(state), route)
     treatments = await to_thread.run_sync(experiment.treatments, ids, task.id)
     installed = await install(environment, layout, treatments)
-    trials.begin(state.uuid, trials.Trial(task, layout, showing, installed_skills(treatments, layout)))
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids, installed=installed)
+    return Trial(task, layout, showing, installed_skills(treatments, layout))
 
 
 def _describe(record: TrialState, task: BenchmarkTask, environment: SandboxEnvironment) -> None:

@@ -70,6 +70,9 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
             raise
     finally:
         trials.end(state.uuid)
+        if experiment.budget is not None:
+            usages = [call.output.usage for call in answered(transcript().events)]
+            await experiment.budget.settle(state.uuid, _total(usages, "total_cost"))
     record = _record(experiment, state, outcome, started)
     return Score(
         value=_values(record),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from workbench.core.terminal import safe
 from workbench.core.workspace import Workspace, find_workspace
 from workbench.evaluation import trials
 from workbench.evaluation.arguments import folder, parse, refuse_unknown
+from workbench.evaluation.budget import Budget
 from workbench.evaluation.names import qualified
 
 MAX_RETRIES = 8
@@ -46,6 +47,8 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
         tasks: str | list[str] | None = None,
         judge: str | None = None,
         toolqa: str | None = None,
+        budget: float | str | None = None,
+        unpriced: str | None = None,
         seed: int | None = None,
         verifier: str | None = None,
         **unknown: Any,
@@ -64,6 +67,8 @@ def _register(name: str, workspace: Workspace, here: Path) -> Callable[..., Task
             "tasks": tasks,
             "judge": judge,
             "toolqa": toolqa,
+            "budget": budget,
+            "unpriced": unpriced,
             "seed": seed,
             "verifier": verifier,
         }
@@ -107,7 +112,7 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace, here: Pat
         setup=prepare(run),
         solver=auto(),
         scorer=workbench_scorer(run),
-        cleanup=_forget,
+        cleanup=_forgetter(run.budget),
         config=GenerateConfig(max_retries=MAX_RETRIES),
         fail_on_error=True,
         continue_on_fail=True,
@@ -123,8 +128,15 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace, here: Pat
     )
 
 
-async def _forget(state: TaskState) -> None:
-    trials.end(state.uuid)
+def _forgetter(budget: Budget | None) -> Callable[[TaskState], Awaitable[None]]:
+    """What ends a trial however it went; a trial that was scored has been settled by then."""
+
+    async def forget(state: TaskState) -> None:
+        trials.end(state.uuid)
+        if budget is not None:
+            await budget.settle(state.uuid, None)
+
+    return forget
 
 
 @contextmanager

@@ -20,6 +20,7 @@ class Trial:
         task: what is tried.
         layout: where things lie in its sandbox; ``None`` where nothing was put into one.
         showing: how skills are shown.
+        ceiling: the most that it may spend, in US dollars; ``None`` without a budget.
         kit: tools that come with a question.
         skills: what there is to show, in order: as installed and proven, or as the pool has it.
     """
@@ -29,6 +30,7 @@ class Trial:
     showing: Showing
     skills: tuple[ShownSkill, ...]
     kit: tuple[Tool | ToolDef, ...] = ()
+    ceiling: float | None = None
 
     @property
     def sandbox_layout(self) -> Layout:

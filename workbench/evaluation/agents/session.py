@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from inspect_ai.log import transcript
 from inspect_ai.solver import TaskState
-from inspect_ai.util import ExecResult, Limit, apply_limits, sandbox, store_as, time_limit
+from inspect_ai.util import ExecResult, Limit, apply_limits, cost_limit, sandbox, store_as, time_limit
 
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.record import Installed, Load
@@ -81,11 +81,13 @@ async def session(
     exposure = record.exposure
     started = time.monotonic()
     limits: list[Limit] = [time_limit(trial.task.limits.agent_seconds)] if limited else []
+    if limited and trial.ceiling is not None:
+        limits.append(cost_limit(trial.ceiling))
     try:
         with as_faults("harness_bug"), apply_limits(limits, catch_errors=True) as scope:
             yield Session(trial, exposure.installed if exposure else ())
         if scope.limit_error is not None:
-            add_incident("agent_timeout")
+            add_incident("budget" if scope.limit_error.type == "cost" else "agent_timeout")
     finally:
         record.agent_seconds = time.monotonic() - started
 
