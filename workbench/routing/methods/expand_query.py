@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import Field as Option
 
-from workbench.routing.language import Language, Speaker, user
+from workbench.routing.asking import Writing
+from workbench.routing.language import Language, user
 from workbench.routing.router import Query
-from workbench.routing.stage import QueryStage, RouteContext, Stage
-from workbench.routing.words import words
+from workbench.routing.stage import RouteContext, Stage
 
 REVISION = 1
 REWRITES = True
@@ -44,39 +43,23 @@ class Config(Language):
     chars: int = Option(8000, ge=1)
 
 
-class ExpandQuery(QueryStage):
+class ExpandQuery(Writing):
     """Attaches two hypothetical skills to each query; later stages read them, the lexical ones too."""
 
+    METHOD = "expand_query"
+    OTHERWISE = "the query went on without them"
+
     def __init__(self, config: Config, context: RouteContext) -> None:
+        super().__init__(config, context)
         self._config = config
-        self._speaker = Speaker("expand_query", config, context.complete)
 
-    @property
-    def identity(self) -> str:
-        """The model that is really asked."""
-        return self._speaker.identity
-
-    def prepare(self) -> None:
-        """See that there is a model to ask."""
-        self._speaker.check()
-
-    def notes(self) -> tuple[str, ...]:
-        """How many answers were empty."""
-        return self._speaker.notes("the query went on without them")
-
-    def rewrite(self, queries: Sequence[Query]) -> list[Query]:
-        """The queries with what the model wrote; one without a word stays as it is."""
-        return self._speaker.each(self._expanded, queries)
-
-    def _expanded(self, query: Query) -> Query:
-        if not words(query.text):
-            return query
+    def written(self, query: Query) -> Query:
+        """The query with its hypotheses."""
         asked = [user(prompt.format(task=query.text[: self._config.chars])) for prompt in PROMPTS]
         texts = [self._speaker.ask(message).text.strip() for message in asked]
         for text in texts:
             self._speaker.count(usable=bool(text))
-        written = tuple(text for text in texts if text)
-        return replace(query, hypotheses=written, shift=self._config.weight)
+        return replace(query, hypotheses=tuple(text for text in texts if text), shift=self._config.weight)
 
 
 def build(config: Config, context: RouteContext) -> Stage:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pydantic import Field as Option
-
 from workbench.core.types import RankedSkill, Ranking
-from workbench.routing.language import Language, Speaker, system, user
+from workbench.routing.asking import Choosing, Listwise
 from workbench.routing.ranking import above
 from workbench.routing.router import Query
 from workbench.routing.stage import RouteContext, Stage
-from workbench.routing.text import DocumentText, SkillListing
 
 REVISION = 1
 NEEDS_CANDIDATES = True
@@ -28,59 +25,29 @@ SYSTEM = (
 _NUMBER = re.compile(r"\W*(\d{1,4})\W*")
 
 
-class Config(Language):
-    """Options of the stage, besides those of the language model.
-
-    Attributes:
-        top: number of candidates shown; the paper's 20.
-        document: what is shown of each; caps as the paper's.
-    """
-
-    top: int = Option(20, ge=1)
-    document: DocumentText = DocumentText(description_chars=500, body_chars=2000)
+class Config(Listwise):
+    """Options of the stage."""
 
 
-class Judge(Stage):
+class Judge(Choosing):
     """Moves the one that the model names to the first place; the others keep their order.
 
     An answer that is not the number of a candidate changes nothing, and is counted.
     """
 
+    METHOD = "judge"
+    OTHERWISE = "the order was left as it was"
+
     def __init__(self, config: Config, context: RouteContext) -> None:
+        super().__init__(config, context)
         self._config = config
-        self._pool = context.pool
-        self._listing = SkillListing(config.document)
-        self._speaker = Speaker("judge", config, context.complete)
 
-    @property
-    def identity(self) -> str:
-        """The model that is really asked."""
-        return self._speaker.identity
-
-    def prepare(self) -> None:
-        """See that there is a model to ask."""
-        self._speaker.check()
-
-    def depth(self, k: int) -> int:
-        """At least `top`."""
-        return max(k, self._config.top)
-
-    def notes(self) -> tuple[str, ...]:
-        """How many answers named no candidate."""
-        return self._speaker.notes("the order was left as it was")
-
-    def run(self, queries: Sequence[Query], candidates: Sequence[Ranking] | None, k: int) -> list[Ranking]:
+    def choose(self, query: Query, before: Ranking) -> Ranking:
         """The candidates, the chosen one first."""
-        pairs = list(zip(queries, candidates or (), strict=True))
-        return [ranking[:k] for ranking in self._speaker.each(lambda pair: self._judge(*pair), pairs)]
-
-    def _judge(self, query: Query, before: Ranking) -> Ranking:
         shown = before[: self._config.top]
         if len(shown) < 2:
             return before
-        skills = [self._pool.get(entry.id) for entry in shown]
-        answer = self._speaker.ask(system(SYSTEM), user(f"{query.text}\n\n{self._listing.render(skills)}"))
-        found = _NUMBER.fullmatch(answer.text)
+        found = _NUMBER.fullmatch(self.ask(SYSTEM, query, shown))
         number = int(found[1]) if found else 0
         self._speaker.count(usable=1 <= number <= len(shown))
         return chosen_first(before, [number - 1]) if 1 <= number <= len(shown) else before

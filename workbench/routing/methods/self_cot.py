@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import Field as Option
 
-from workbench.routing.language import Language, Speaker, user
+from workbench.routing.asking import Writing
+from workbench.routing.language import Language, user
 from workbench.routing.router import Query
-from workbench.routing.stage import QueryStage, RouteContext, Stage
-from workbench.routing.words import words
+from workbench.routing.stage import RouteContext, Stage
 
 REVISION = 1
 REWRITES = True
@@ -41,33 +40,18 @@ class Config(Language):
     chars: int = Option(8000, ge=1)
 
 
-class SelfCot(QueryStage):
+class SelfCot(Writing):
     """Attaches a rationale to each query; encoders read it by their template (`text.QueryText`)."""
 
+    METHOD = "self_cot"
+    OTHERWISE = "the query went on without one"
+
     def __init__(self, config: Config, context: RouteContext) -> None:
+        super().__init__(config, context)
         self._config = config
-        self._speaker = Speaker("self_cot", config, context.complete)
 
-    @property
-    def identity(self) -> str:
-        """The model that is really asked."""
-        return self._speaker.identity
-
-    def prepare(self) -> None:
-        """See that there is a model to ask."""
-        self._speaker.check()
-
-    def notes(self) -> tuple[str, ...]:
-        """How many answers were empty."""
-        return self._speaker.notes("the query went on without one")
-
-    def rewrite(self, queries: Sequence[Query]) -> list[Query]:
-        """The queries with their rationale; one without a word stays as it is."""
-        return self._speaker.each(self._reasoned, queries)
-
-    def _reasoned(self, query: Query) -> Query:
-        if not words(query.text):
-            return query
+    def written(self, query: Query) -> Query:
+        """The query with its rationale."""
         answer = self._speaker.ask(user(PROMPT.format(task=query.text[: self._config.chars])))
         analysis = " ".join(answer.text.split())
         self._speaker.count(usable=bool(analysis))
