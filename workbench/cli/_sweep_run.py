@@ -1,25 +1,21 @@
-"""Running a sweep: jobs -> Inspect tasks -> one ``eval_set`` per agent, watched, fenced and locked."""
+"""Running a sweep: jobs -> Inspect tasks -> one ``eval_set`` per agent, watched and fenced."""
 
 from __future__ import annotations
 
 import io
 import json
-import platform
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspect_ai.hooks import Hooks, SampleEnd, SampleStart, TaskStart, hooks
 
-from workbench import __version__
-from workbench.cli._sweep_fence import LOCK, place
+from workbench.cli._sweep_fence import place
 from workbench.cli._sweep_ledger import Cell, Ledger, Progress, outcome
 from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
-from workbench.core.atomic import write_text
 from workbench.core.errors import UsageError
 from workbench.core.types import TASK_PREFIX
 
@@ -140,50 +136,6 @@ def _solver(name: str) -> Any:
     from inspect_ai.solver import SolverSpec
 
     return SolverSpec(name if "/" in name else f"{TASK_PREFIX}{name}")
-
-
-def write_lock(folder: Path, spec: SweepSpec, prepared: list[Prepared]) -> list[str]:
-    """Write what decides the answers; returns labels of jobs whose identity is not what it was."""
-    target = folder / LOCK
-    jobs = [_locked(part, spec) for part in prepared]
-    before = json.loads(target.read_text(encoding="utf-8")).get("jobs", []) if target.is_file() else []
-    known = {_place(entry): entry["version"] for entry in before}
-    lock = {
-        "schema_version": 1,
-        "suite": spec.suite,
-        "trials": spec.trials,
-        "seed": spec.seed,
-        "packages": {name: version(name) for name in ("inspect_ai", "litellm", "bm25s", "numpy")},
-        "workbench": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "jobs": jobs,
-    }
-    write_text(target, json.dumps(lock, indent=2) + "\n")
-    return [
-        str(entry["label"])
-        for entry in jobs
-        if known.get(_place(entry), entry["version"]) != entry["version"]
-    ]
-
-
-def _locked(part: Prepared, spec: SweepSpec) -> dict[str, Any]:
-    metadata = part.task.metadata or {}
-    return {
-        "label": part.job.label,
-        "model": part.job.model,
-        "agent": part.job.agent,
-        "arguments": part.job.arguments(spec),
-        "version": str(part.task.version),
-        "pool": metadata.get("pool"),
-        "pool_fingerprint": metadata.get("pool_fingerprint"),
-        "routers": metadata.get("routers", {}),
-        "samples": len(part.task.dataset),
-    }
-
-
-def _place(entry: Mapping[str, Any]) -> str:
-    return json.dumps([entry["model"], entry["agent"], entry["arguments"]], sort_keys=True)
 
 
 @hooks(name="workbench_sweep", description="Keeps the ledger of a sweep.")

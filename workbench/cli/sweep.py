@@ -141,13 +141,14 @@ def _run(
     from workbench.cli import _sweep_run, _sweep_view
     from workbench.cli._sweep_fence import LEDGER, SPEC, set_aside_stale, tidy
     from workbench.cli._sweep_ledger import Ledger
+    from workbench.cli._sweep_lock import lock_of, write_lock
     from workbench.core.atomic import write_text
 
     out = console()
     stale = set_aside_stale(folder, _sweep_run.identities(prepared, spec))
     if aside := [*stale.moved, *tidy(folder).moved]:
         out.print(_sweep_view.moved(aside))
-    changed = _sweep_run.write_lock(folder, spec, prepared)
+    changed = write_lock(folder, lock_of(spec, prepared))
     if changed:
         out.print(f"! changed since the last start, so run again: {safe(', '.join(changed))}", style="yellow")
     write_text(folder / SPEC, source)

@@ -64,6 +64,7 @@ def _sample(
             "condition": arm.condition,
             "router": arm.router or "",
             "arm": arm.label,
+            "task_digest": experiment.task_digests[task.id],
             "arm_stratum": f"{arm.label} {'single' if len(gold) == 1 else 'multi'}",
             **task.tags,
         },

@@ -36,6 +36,10 @@ class Browser:
     def open(self, page: Path) -> None:
         self._post("url", {"url": page.resolve().as_uri()})
 
+    def resize(self, width: int) -> None:
+        """The window's width in pixels, its frame included."""
+        self._post("window/rect", {"width": width, "height": 1000})
+
     def run(self, script: str, *arguments: Any) -> Any:
         return self._post("execute/sync", {"script": script, "args": list(arguments)})
 

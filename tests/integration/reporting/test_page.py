@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from types import ModuleType
@@ -95,9 +95,17 @@ def trial(task: int, label: str, epoch: int, model: str) -> Trial:
     )
 
 
-def page(target: Path, tasks: int, epochs: int, models: tuple[str, ...] = ("alpha", "beta")) -> Path:
-    labels = ("none", "gold", "routed-bm25", "routed-random")
-    trials = [trial(*parts) for parts in product(range(tasks), labels, range(1, epochs + 1), models)]
+ARMS = ("none", "gold", "routed-bm25", "routed-random")
+
+
+def page(
+    target: Path,
+    tasks: int,
+    epochs: int,
+    models: tuple[str, ...] = ("alpha", "beta"),
+    arms: Sequence[str] = ARMS,
+) -> Path:
+    trials = [trial(*parts) for parts in product(range(tasks), arms, range(1, epochs + 1), models)]
     target.write_text(load_report("html").render(summarise(trials), Canvas()), encoding="utf-8")
     return target
 
@@ -213,6 +221,21 @@ def test_the_theme_can_be_switched(opened: Any) -> None:
     assert opened.run(colour) != before
     opened.click("#theme")
     assert opened.run(colour) == before
+
+
+def test_every_table_fits_a_window_of_1200_pixels(browser: Any, tmp_path: Path) -> None:
+    """Long names of models and routers break over lines; on a phone the tables scroll, never the page."""
+    arms = ("none", "gold", "routed-bm25", "routed-skillrouter-8b-reranked")
+    models = ("litellm/anthropic/claude-sonnet-4-5", "litellm/openai/gpt-5.1")
+    browser.open(page(tmp_path / "wide.html", 15, 3, models, arms))
+    wide = "return [...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth)"
+    names = f"{wide}.map(s => s.ariaLabel)"
+    browser.resize(1200)
+    assert browser.run(names) == []
+    browser.resize(390)
+    assert "Differences between arms" in browser.run(names)
+    assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+    browser.resize(1280)
 
 
 def test_text_from_logs_stays_text(opened: Any) -> None:

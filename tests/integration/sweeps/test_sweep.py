@@ -106,7 +106,10 @@ def test_killed_sweeps_go_on_and_every_trial_counts_once(tmp_path: Path) -> None
 
     lock = json.loads((folder / LOCK).read_text())
     assert all(job["version"] and job["pool_fingerprint"] for job in lock["jobs"])
-    assert lock["packages"]["inspect_ai"]
+    assert lock["packages"]["inspect-ai"]
+    assert lock["models"]["none"]["id"] == "none/none"
+    digests = {t.task: t.record.task_digest for t in found if t.record is not None}
+    assert {name: entry["digest"] for name, entry in lock["tasks"].items()} == digests
 
     before = len(scored)
     spec(tmp_path, routers="bm25, random", trials=3)

@@ -39,7 +39,12 @@ def tone(condition: ConditionName) -> str:
 
 def named(arm: ArmSummary) -> Cell:
     """An arm's name with its colour."""
-    return Cell([el("i", "", class_=f"swatch {tone(arm.condition)}"), arm_name(arm.arm)])
+    return Cell([el("i", "", class_=f"swatch {tone(arm.condition)}"), _wrapping(arm_name(arm.arm))])
+
+
+def _wrapping(name: str) -> Html:
+    """A name that may break over lines where a table is narrow."""
+    return el("span", name, class_="wrap")
 
 
 def section(title: str, lead: Content, *content: Content) -> Html:
@@ -70,7 +75,7 @@ def overview(summary: Summary) -> Html | None:
 def _overview(block: Block, arm: ArmSummary, varying: Sequence[str]) -> Row:
     over = arm.vs_none
     return [
-        *(str(getattr(block, name)) for name in varying),
+        *(_wrapping(getattr(block, name)) for name in varying),
         named(arm),
         interval(arm.success, RATE, tone(arm.condition)),
         *numbers(arm.success, rate(arm.success.value)),

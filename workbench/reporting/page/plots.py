@@ -13,7 +13,7 @@ from workbench.reporting.wording import arm_name
 Place = Callable[[float], float]
 """A value's place in pixels."""
 
-WIDTH = 264
+WIDTH = 216
 ROW = 34
 _PAD = 10
 

@@ -1,0 +1,75 @@
+"""The lock of a sweep: written whole, read back, and what it says has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workbench.cli._sweep_fence import LOCK
+from workbench.cli._sweep_lock import Lock, LockedJob, LockedModel, LockedTask, changes, read_lock, write_lock
+
+
+def job(version: str = "1", pool: str = "aa", router: str = "bb") -> LockedJob:
+    return LockedJob(
+        label="bm25 k=5",
+        model="some/model",
+        agent="auto",
+        arguments={"router": "bm25", "tasks": ["a", "b"]},
+        version=version,
+        pool="mine",
+        pool_fingerprint=pool,
+        routers={"bm25": router},
+        samples=2,
+    )
+
+
+def lock(*jobs: LockedJob, **other: Any) -> Lock:
+    parts: dict[str, Any] = {
+        "suite": "mine",
+        "trials": 3,
+        "seed": 0,
+        "python": "3.11.9",
+        "platform": "Linux",
+        "packages": {"inspect-ai": "0.3"},
+        "models": {"some/model": LockedModel(id="some/model", endpoint=None, generate={"temperature": 0})},
+        "tasks": {"a": LockedTask(digest="a1", image=None), "b": LockedTask(digest="b1", image="i1")},
+        "jobs": jobs,
+    }
+    return Lock(**{**parts, **other})
+
+
+def test_a_lock_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    now = lock(job())
+    assert write_lock(tmp_path, now) == []
+    assert read_lock(tmp_path) == now
+    assert write_lock(tmp_path, now) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema_version": 1, "jobs": []}', "\udcff"])
+def test_a_lock_that_cannot_be_read_is_written_anew(tmp_path: Path, text: str) -> None:
+    (tmp_path / LOCK).write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert read_lock(tmp_path) is None
+    assert write_lock(tmp_path, lock(job())) == []
+    assert read_lock(tmp_path) == lock(job())
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (lock(job("2", pool="cc")), "bm25 k=5 (pool mine)"),
+        (lock(job("2", router="cc")), "bm25 k=5 (router bm25)"),
+        (lock(job("2"), tasks={"b": LockedTask(digest="b1", image="i2")}), "bm25 k=5 (task b)"),
+        (lock(job("2"), workbench="0.0.0"), "bm25 k=5 (workbench)"),
+        (lock(job("2")), "bm25 k=5 (suite, prompt or sandbox)"),
+    ],
+)
+def test_a_job_that_runs_anew_is_told_with_what_has_changed(now: Lock, said: str) -> None:
+    assert list(changes(lock(job()), now)) == [said]
+
+
+def test_what_does_not_change_an_identity_and_new_jobs_are_no_change() -> None:
+    added = job("9").model_copy(update={"arguments": {"router": "random"}})
+    later = lock(job(), added, trials=5, packages={"inspect-ai": "0.4"})
+    assert list(changes(lock(job()), later)) == []

@@ -1,0 +1,179 @@
+"""The lock of a sweep: what decided its answers, and what of it is no longer what it was."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from workbench import __version__
+from workbench.cli._sweep_fence import LOCK, place
+from workbench.cli._sweep_spec import SweepSpec
+from workbench.core.atomic import write_text
+
+if TYPE_CHECKING:
+    from inspect_ai.dataset import Sample
+
+    from workbench.cli._sweep_run import Prepared
+
+_DISTRIBUTION = "skill-workbench"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LockedTask(_Part):
+    """A task: sha256 of all that can decide its outcome, and of what its image is built from.
+
+    Attributes:
+        image: ``None`` where trials run without one.
+    """
+
+    digest: str
+    image: str | None
+
+
+class LockedModel(_Part):
+    """A model as it is called: its id at the provider, the endpoint where one is given, settings."""
+
+    id: str
+    endpoint: str | None
+    generate: Mapping[str, Any]
+
+
+class LockedJob(_Part):
+    """One Inspect task: a model, an agent, and baselines or a router.
+
+    Attributes:
+        version: its identity; a digest of everything but `arguments` that changes an answer.
+        routers: name -> fingerprint of recipe, weights and seed on this pool.
+    """
+
+    label: str
+    model: str
+    agent: str
+    arguments: Mapping[str, Any]
+    version: str
+    pool: str
+    pool_fingerprint: str
+    routers: Mapping[str, str]
+    samples: int
+
+    @property
+    def place(self) -> str:
+        """What it is known by across starts."""
+        return place(self.model, self.agent, self.arguments)
+
+
+class Lock(_Part):
+    """``sweep.lock``.
+
+    Attributes:
+        packages: version of every declared dependency that is installed.
+    """
+
+    schema_version: Literal[2] = 2
+    suite: str
+    trials: int
+    seed: int
+    workbench: str = __version__
+    python: str
+    platform: str
+    packages: Mapping[str, str]
+    models: Mapping[str, LockedModel]
+    tasks: Mapping[str, LockedTask]
+    jobs: tuple[LockedJob, ...]
+
+
+def lock_of(spec: SweepSpec, prepared: list[Prepared]) -> Lock:
+    """The lock of jobs that are about to run."""
+    return Lock(
+        suite=spec.suite,
+        trials=spec.trials,
+        seed=spec.seed,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        packages=dict(_packages()),
+        models={part.job.model: _model(part, spec) for part in prepared},
+        tasks=dict(_task(sample) for part in prepared for sample in part.task.dataset),
+        jobs=tuple(_job(part, spec) for part in prepared),
+    )
+
+
+def write_lock(folder: Path, now: Lock) -> list[str]:
+    """Write a lock in place of the last one; returns what changed, a line for every job run anew."""
+    before = read_lock(folder)
+    write_text(folder / LOCK, now.model_dump_json(indent=2) + "\n")
+    return [] if before is None else list(changes(before, now))
+
+
+def read_lock(folder: Path) -> Lock | None:
+    """The lock of the last start; ``None`` without one, or where it is of another version or damaged."""
+    try:
+        return Lock.model_validate_json((folder / LOCK).read_text(encoding="utf-8"))
+    except (OSError, ValidationError, UnicodeDecodeError):
+        return None
+
+
+def changes(before: Lock, now: Lock) -> Iterator[str]:
+    """``<job> (<what>)`` for every job whose identity is not what it was."""
+    known = {job.place: job for job in before.jobs}
+    tasks = [f"task {name}" for name in now.tasks if before.tasks.get(name) not in (None, now.tasks[name])]
+    for job in now.jobs:
+        then = known.get(job.place, job)
+        if then.version == job.version:
+            continue
+        parts = {
+            "workbench": before.workbench != now.workbench,
+            f"pool {job.pool}": then.pool_fingerprint != job.pool_fingerprint,
+            **{f"router {name}": then.routers.get(name) != mark for name, mark in job.routers.items()},
+        }
+        found = [*(name for name, differs in parts.items() if differs), *tasks]
+        yield f"{job.label} ({', '.join(found) or 'suite, prompt or sandbox'})"
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    for line in requires(_DISTRIBUTION) or ():
+        name = _NAME.match(line)
+        if name is None or "extra == 'dev'" in line:
+            continue
+        with suppress(PackageNotFoundError):
+            yield name[0], version(name[0])
+
+
+def _model(part: Prepared, spec: SweepSpec) -> LockedModel:
+    model = part.task.model
+    return LockedModel(id=str(model), endpoint=spec.model_base_url, generate=spec.generate)
+
+
+def _task(sample: Sample) -> tuple[str, LockedTask]:
+    from workbench.sandboxing.config import DockerConfig
+
+    about = sample.metadata or {}
+    config = None if sample.sandbox is None else sample.sandbox.config
+    plan = config.build if isinstance(config, DockerConfig) else None
+    digest = None if plan is None else plan.digest
+    return about["task"], LockedTask(digest=about["task_digest"], image=digest)
+
+
+def _job(part: Prepared, spec: SweepSpec) -> LockedJob:
+    about = part.task.metadata or {}
+    return LockedJob(
+        label=part.job.label,
+        model=part.job.model,
+        agent=part.job.agent,
+        arguments=part.job.arguments(spec),
+        version=str(part.task.version),
+        pool=about["pool"],
+        pool_fingerprint=about["pool_fingerprint"],
+        routers=about["routers"],
+        samples=len(part.task.dataset),
+    )
