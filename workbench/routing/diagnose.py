@@ -76,6 +76,7 @@ class Diagnosis:
     def measure(self, tasks: Mapping[str, Relevance]) -> list[Gap]:
         """Every measure of every query that has gold in the pool, in the order of the queries."""
         top = self._space.run(self._queries, None, _COMPETITORS)
+        self._read(tasks)
         found = []
         for at, query in enumerate(self._queries):
             gold = [skill for skill in tasks[query.id].gold if skill in self._places]
@@ -83,6 +84,13 @@ class Diagnosis:
                 each = [self._one(at, query, self._pool.get(skill), gold, top[at]) for skill in gold]
                 found.append(Gap(query.id, {name: _mean([v[name] for v in each]) for name in MEASURES}))
         return found
+
+    def _read(self, tasks: Mapping[str, Relevance]) -> None:
+        """Encode every word that is going to be compared, all at once: batches are many times faster."""
+        gold = {skill for query in self._queries for skill in tasks[query.id].gold if skill in self._places}
+        needed = (_words_of(self._pool.get(skill)) for skill in gold)
+        asked = (content_words(query.text) for query in self._queries)
+        self._vectors_of(sorted(set().union(*needed, *asked)))
 
     def _one(
         self, at: int, query: Query, skill: Skill, gold: Sequence[str], top: Ranking
@@ -97,7 +105,7 @@ class Diagnosis:
     def _coverage(self, query: Query, skill: Skill) -> dict[str, float]:
         """Shares of the gold skill's content words that the request has (section 6.2)."""
         asked = sorted(content_words(query.text))
-        needed = sorted(content_words(f"{skill.name} {skill.description} {skill.body}"))
+        needed = sorted(_words_of(skill))
         if not needed or not asked:
             return dict.fromkeys(("lexical", "semantic", "soft"), math.nan)
         nearest = (self._vectors_of(needed) @ self._vectors_of(asked).T).max(axis=1)
@@ -114,7 +122,7 @@ class Diagnosis:
         new = [word for word in known if word not in self._word_vectors]
         if new:
             self._word_vectors.update(zip(new, self._space.encode_skills(new), strict=True))
-        return np.stack([self._word_vectors[word] for word in known])
+        return np.stack([self._word_vectors[word] for word in known]) if known else np.zeros((0, 1))
 
     def _dilution(self, vector: NDArray[Any], own: NDArray[Any], skill: Skill) -> float:
         """cos(q, best section) - cos(q, d) (section 6.3)."""
@@ -122,6 +130,10 @@ class Diagnosis:
         if not parts:
             return math.nan
         return float((self._space.encode_skills(parts) @ vector).max() - own @ vector)
+
+
+def _words_of(skill: Skill) -> set[str]:
+    return content_words(f"{skill.name} {skill.description} {skill.body}")
 
 
 def background_gap(

@@ -106,7 +106,7 @@ class Dense(SpaceStage):
 
     def encode_skills(self, texts: Sequence[str]) -> NDArray[Any]:
         """Unit vectors of texts taken for whole skills."""
-        return self._one_by_one([self._config.document.prefix + text for text in texts])
+        return self._encoder().encode([self._config.document.prefix + text for text in texts]).vectors
 
     def _asked(self, texts: Sequence[str]) -> NDArray[Any]:
         """Unit vectors of rendered queries: of their start, or the mean over their windows."""
