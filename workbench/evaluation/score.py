@@ -41,13 +41,13 @@ _DETAIL = 2000
 _UNUSUAL_STOPS = {"max_tokens", "model_length", "content_filter"}
 
 
-class _Written(dict[str, Any]):
+class Written(dict[str, Any]):
     """A record as JSON, changed by nobody, so that it is its own copy.
 
     Inspect copies every score for every column, each time that it brings its display up to date.
     """
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Written:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Written:
         return self
 
 
@@ -89,7 +89,7 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
         answer=outcome.funnel or outcome.cause,
         explanation=_explanation(record, verdict),
         reason=outcome.cause,
-        metadata={"record": _Written(record.model_dump(mode="json"))},
+        metadata={"record": Written(record.model_dump(mode="json"))},
     )
 
 
