@@ -4,7 +4,8 @@ Run: python bench/sra.py [--data DIR] [--answers 1000] [--connections 32] [--del
 
 The endpoint is scripted, in a process of its own, and answers after a fixed delay. The peer is a loop
 over ``litellm.acompletion`` with the same messages and as many connections; it keeps nothing. Ours
-routes nothing (no skills), and keeps a full log with a joint record for each answer.
+routes nothing (no skills), and keeps a full log with a joint record for each answer. CPU time says what
+an answer takes of this machine however busy it is; ours is counted without its start-up, which is shown.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -25,6 +27,23 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 MODEL = "openai/gpt-4o-mini"
 COUNT = 5_400
+
+
+@dataclass(frozen=True)
+class Took:
+    """What a run took, in seconds: by the clock, and of processors (its own and its children's)."""
+
+    wall: float
+    cpu: float
+
+
+@contextmanager
+def timed(taken: list[Took]) -> Iterator[None]:
+    """Adds what the block took to `taken`."""
+    wall, before = time.monotonic(), os.times()
+    yield
+    spent = (after - then for after, then in zip(os.times()[:4], before[:4], strict=True))
+    taken.append(Took(time.monotonic() - wall, sum(spent)))
 
 
 def made(folder: Path) -> Path:
@@ -55,15 +74,16 @@ def endpoint(delay: float, folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-def bare(url: str, questions: list[str], connections: int) -> float:
-    """Seconds for a loop over LiteLLM's client."""
+def bare(url: str, questions: list[str], connections: int) -> Took:
+    """A loop over LiteLLM's client."""
     import anyio
 
     from workbench.models.library import close_clients, load_litellm
 
     litellm = load_litellm()
 
-    async def run() -> float:
+    async def run() -> Took:
+        taken: list[Took] = []
         slots = anyio.Semaphore(connections)
 
         async def ask(text: str) -> None:
@@ -71,19 +91,18 @@ def bare(url: str, questions: list[str], connections: int) -> float:
                 messages = [{"role": "user", "content": text}]
                 await litellm.acompletion(model=MODEL, api_base=url, api_key="none", messages=messages)
 
-        started = time.monotonic()
-        async with anyio.create_task_group() as group:
-            for text in questions:
-                group.start_soon(ask, text)
-        seconds = time.monotonic() - started
+        with timed(taken):
+            async with anyio.create_task_group() as group:
+                for text in questions:
+                    group.start_soon(ask, text)
         await close_clients()
-        return seconds
+        return taken[0]
 
     return anyio.run(run)
 
 
-def ours(url: str, data: Path, answers: int, connections: int, folder: Path) -> float:
-    """Seconds for `inspect eval` over the same questions, loading and log included."""
+def ours(url: str, data: Path, answers: int, connections: int, folder: Path) -> Took:
+    """`inspect eval` over the same questions, start-up, loading and log included."""
     command = [
         str(Path(sys.executable).parent / "inspect"), "eval", "workbench/srabench", "--display", "none",
         *("-T", f"data={data}", "-T", "subset=logicbench", "--conditions", "none", "--limit", str(answers)),
@@ -91,18 +110,18 @@ def ours(url: str, data: Path, answers: int, connections: int, folder: Path) -> 
         *("--model", f"litellm/{MODEL}", "--model-base-url", url, "-M", "api_key=none"),
         *("--max-connections", str(connections), "--max-samples", str(connections)),
     ]  # fmt: skip
-    started = time.monotonic()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - started
+    taken: list[Took] = []
+    with timed(taken):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return seconds
+    return taken[0]
 
 
 @click.command()
 @click.option(
     "--data", type=click.Path(path_type=Path), help="The published instances, in place of made ones."
 )
-@click.option("--answers", default=1_000, show_default=True)
+@click.option("--answers", type=click.IntRange(2, 1_000), default=1_000, show_default=True)
 @click.option("--connections", default=32, show_default=True)
 @click.option("--delay", default=3.0, show_default=True, help="Seconds that the endpoint takes.")
 def main(data: Path | None, answers: int, connections: int, delay: float) -> None:
@@ -120,13 +139,17 @@ def main(data: Path | None, answers: int, connections: int, delay: float) -> Non
             task.instruction
             for task in load_suite("srabench", find_workspace(ROOT), place).subset(["logicbench"]).tasks
         ]
-        questions = (asked * (answers // len(asked) + 1))[:answers]
+        questions = asked[:answers]
         with endpoint(delay, folder) as url:
             peer = bare(url, questions, connections)
-            own = ours(url, place, min(answers, len(asked)), connections, folder)
-        scaled = own * answers / min(answers, len(asked))
-        how = f"{answers:,} answers, {connections} connections, {delay:g} s each"
-        click.echo(f"{how}: bare LiteLLM {peer:.1f} s, ours {scaled:.1f} s, ratio {scaled / peer:.2f}")
+            start = ours(url, place, 1, connections, folder)
+            own = ours(url, place, answers, connections, folder)
+        click.echo(f"{answers:,} answers, {connections} connections, {delay:g} s each:")
+        ratio = own.wall / peer.wall
+        click.echo(f"  time: bare LiteLLM {peer.wall:.1f} s, ours {own.wall:.1f} s, ratio {ratio:.2f}")
+        each = [1000 * cpu / answers for cpu in (peer.cpu, own.cpu - start.cpu)]
+        click.echo(f"  CPU time of an answer: {each[0]:.1f} ms and {each[1]:.1f} ms")
+        click.echo(f"  one answer, start-up included: {start.wall - delay:.1f} s and its delay")
 
 
 if __name__ == "__main__":

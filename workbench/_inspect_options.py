@@ -27,7 +27,11 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "router_k": ("N", "Skills a router gives to the agent (default: the suite's)."),
     "pool": ("NAME", "Skill pool that routers search: a name, a folder, a .jsonl or a .pool file."),
     "conditions": ("NAME[,NAME...]", "Which of none, gold, routed to run (default: all)."),
-    "budget": ("USD", "Most that may be spent; trials that it might not cover are not started."),
+    "budget": (
+        "USD",
+        "Most that this command may spend, over all its tasks and models. Trials that it might not cover"
+        " are not started; a retry runs them, with the sum anew.",
+    ),
     "disclosure": ("MODE", "How skills are shown to the agent, e.g. progressive, selected or full."),
 }
 """Task argument -> (placeholder, help)."""

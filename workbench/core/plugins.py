@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from types import ModuleType
 
 from workbench.core.errors import UnknownNameError
@@ -15,8 +16,9 @@ def plugin_names(package: str) -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules(module.__path__) if not m.name.startswith("_"))
 
 
+@cache
 def load_plugin(package: str, name: str, kind: str) -> ModuleType:
-    """Import one plugin.
+    """Import one plugin; the folder is looked through once for each.
 
     Args:
         package: dotted name of the package whose modules are the plugins.

@@ -49,6 +49,8 @@ async def _run(reply: str, question: Question) -> tuple[bool, str]:
     if last.startswith(f"{word} lacks "):
         what = last.removeprefix(f"{word} lacks ")
         raise VerifierError(
-            "verifier_error:bootstrap", f"the sandbox's image lacks {what}, which the tests need"
+            "verifier_error:bootstrap",
+            f"the sandbox's image lacks {what}, which the tests need;"
+            " install it in sandboxes/answers/Dockerfile of your workspace",
         )
     return last == word, done.stderr[-_SHOWN:]

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from inspect_ai.event import ErrorEvent
 from inspect_ai.log import transcript
-from inspect_ai.util import store_as
 
 from workbench.core.errors import (
     InfrastructureError,
@@ -36,10 +35,10 @@ def as_faults(cause: str) -> Iterator[None]:
         raise as_trial_error(error, cause) from error
 
 
-def raise_earlier_fault() -> None:
+def raise_earlier_fault(record: TrialState) -> None:
     """Raise what ended the trial before it could be verified; Inspect scores such samples too."""
-    if fault := store_as(TrialState).fault:
-        raise TrialError(*read_fault(fault))
+    if record.fault:
+        raise TrialError(*read_fault(record.fault))
     for event in reversed(transcript().events):
         if isinstance(event, ErrorEvent):
             raise TrialError(*read_fault(event.error.message))

@@ -11,11 +11,11 @@ from inspect_ai.util import SandboxEnvironment, sandbox
 from inspect_ai.util._sandbox.events import SandboxEnvironmentProxy
 
 from workbench.benchmarks.task import BenchmarkTask
-from workbench.evaluation.agents.session import add_incident
 from workbench.evaluation.container import docker_of
 from workbench.evaluation.dataset import verifier_network
 from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.layout import Layout
+from workbench.evaluation.state import TrialState
 from workbench.evaluation.verify import Verdict, alive, verify
 from workbench.sandboxing.successor import Swept
 
@@ -31,7 +31,9 @@ def is_shared(experiment: Experiment, task: BenchmarkTask) -> bool:
 
 
 @asynccontextmanager
-async def place(experiment: Experiment, task: BenchmarkTask) -> AsyncIterator[SandboxEnvironment]:
+async def place(
+    experiment: Experiment, task: BenchmarkTask, record: TrialState
+) -> AsyncIterator[SandboxEnvironment]:
     """The sandbox in which a trial is judged. The agent's must be alive: nothing else may be scored.
 
     Raises:
@@ -45,20 +47,20 @@ async def place(experiment: Experiment, task: BenchmarkTask) -> AsyncIterator[Sa
         return
     network = verifier_network(experiment.suite, task)
     async with box.judged(network, fresh=not is_shared(experiment, task)) as (judged, swept):
-        _report(swept)
+        _report(swept, record)
         yield SandboxEnvironmentProxy(judged)
 
 
-def _report(swept: Swept) -> None:
+def _report(swept: Swept, record: TrialState) -> None:
     """Incidents for the record, and the paths for the reader of the transcript."""
     for name in swept.incidents:
-        add_incident(name)
+        record.incident(name)
         paths = swept.reasons[name.removeprefix("swept:")]
         shown = ", ".join(paths[:_SHOWN]) + (", ..." if len(paths) > _SHOWN else "")
         transcript().info(f"{name}: undone before verification: {shown}", source="workbench")
 
 
-async def judge(experiment: Experiment, task: BenchmarkTask, layout: Layout) -> Verdict:
+async def judge(experiment: Experiment, task: BenchmarkTask, layout: Layout, record: TrialState) -> Verdict:
     """Verify a trial in its place. Raises what `place` and `verify` raise."""
-    async with place(experiment, task) as where:
+    async with place(experiment, task, record) as where:
         return await verify(where, task, layout, shared=is_shared(experiment, task))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from anyio import to_thread
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import SandboxEnvironment, sandbox, store_as
+from inspect_ai.util import SandboxEnvironment, sandbox
 
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.errors import InfrastructureError, TrialError, UsageError, policy
-from workbench.core.record import Exposure, RouteInfo
+from workbench.core.record import Exposure
 from workbench.core.types import Arm
 from workbench.evaluation import trials
 from workbench.evaluation.budget import priced
@@ -21,7 +21,7 @@ from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout, container_layout, local_layout
 from workbench.evaluation.showing import given_skills, installed_skills
-from workbench.evaluation.state import TrialState
+from workbench.evaluation.state import ROUTE, TrialState
 from workbench.evaluation.treatment import install
 from workbench.evaluation.trials import Trial
 from workbench.evaluation.verify import host_variables, read_folder
@@ -45,14 +45,15 @@ def prepare(experiment: Experiment) -> Solver:
     def build() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             del generate
+            record = trials.start(state.uuid)
             try:
                 with as_faults("task:setup"):
-                    await _prepare(experiment, state)
+                    await _prepare(experiment, state, record)
             except TrialError as error:
                 experiment.guard.saw(error, str(state.sample_id))
                 if policy(error.cause).retry:
                     raise
-                store_as(TrialState).fault = str(error)
+                record.fault = str(error)
                 state.completed = True
             return state
 
@@ -61,18 +62,19 @@ def prepare(experiment: Experiment) -> Solver:
     return build()
 
 
-async def _prepare(experiment: Experiment, state: TaskState) -> None:
+async def _prepare(experiment: Experiment, state: TaskState, record: TrialState) -> None:
     experiment.guard.check()
     ceiling = await _admit(experiment, state)
     arm, task_id = arm_of(state), str(state.metadata["task"])
     task = experiment.suite.task(task_id)
-    record = store_as(TrialState)
-    record.route = await experiment.routes.route(arm, task_id)
+    route = await experiment.routes.route(arm, task_id)
+    record.route = route
+    state.store.set(ROUTE, route.model_dump(mode="json"))
     started = time.monotonic()
     if task.unsupported is not None:
         raise TrialError("task:unsupported", task.unsupported)
     put = _install if task.question is None else _give
-    trial = await put(experiment, state, task, record.route)
+    trial = await put(experiment, task, record, experiment.routes.chosen(arm, route))
     trials.begin(state.uuid, replace(trial, ceiling=ceiling))
     record.setup_ended = time.monotonic()
     record.setup_seconds = record.setup_ended - started
@@ -88,26 +90,28 @@ async def _admit(experiment: Experiment, state: TaskState) -> float | None:
     return ceiling if known else None
 
 
-async def _give(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> Trial:
+async def _give(
+    experiment: Experiment, task: BenchmarkTask, record: TrialState, ids: tuple[str, ...]
+) -> Trial:
     """Have the skills' texts ready; nothing is installed, and a sandbox is for running the answer alone."""
-    record, showing = store_as(TrialState), experiment.arguments.showing
+    showing = experiment.arguments.showing
     record.sandbox = NO_SANDBOX
     if task.sandboxed:
         _describe(record, task, sandbox())
-    ids = experiment.routes.chosen(arm_of(state), route)
     skills = given_skills(await to_thread.run_sync(experiment.shown, ids) if ids else ())
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids)
     return Trial(task, None, showing, skills, experiment.kit(task))
 
 
-async def _install(experiment: Experiment, state: TaskState, task: BenchmarkTask, route: RouteInfo) -> Trial:
+async def _install(
+    experiment: Experiment, task: BenchmarkTask, record: TrialState, ids: tuple[str, ...]
+) -> Trial:
     """Install the skills in the sandbox, and prove it."""
-    record, showing = store_as(TrialState), experiment.arguments.showing
+    showing = experiment.arguments.showing
     environment = sandbox()
     _describe(record, task, environment)
     layout = await _stage(experiment, task, environment)
     record.places = list(layout.skills)
-    ids = experiment.routes.chosen(arm_of(state), route)
     treatments = await to_thread.run_sync(experiment.treatments, ids, task.id)
     installed = await install(environment, layout, treatments)
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids, installed=installed)

@@ -17,7 +17,7 @@ from inspect_ai.log import transcript
 from inspect_ai.model import ModelUsage
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
-from inspect_ai.util import sandbox, store_as
+from inspect_ai.util import sandbox
 
 from workbench.core.errors import TrialError, policy
 from workbench.core.record import Exposure, Load, Outcome, RouteInfo, Spend, TrialRecord
@@ -41,6 +41,16 @@ _DETAIL = 2000
 _UNUSUAL_STOPS = {"max_tokens", "model_length", "content_filter"}
 
 
+class Written(dict[str, Any]):
+    """A record as JSON, changed by nobody, so that it is its own copy.
+
+    Inspect copies every score for every column, each time that it brings its display up to date.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Written:
+        return self
+
+
 def workbench_scorer(experiment: Experiment) -> Scorer:
     """The one scorer of an experiment; its score is named ``workbench``."""
 
@@ -57,15 +67,15 @@ def workbench_scorer(experiment: Experiment) -> Scorer:
 
 async def _score(experiment: Experiment, state: TaskState) -> Score:
     """Verify and record. A failure worth running again ends the sample in an error, unless it already has."""
-    started = time.monotonic()
+    started, kept = time.monotonic(), trials.state_of(state.uuid)
     verdict: Verdict | None = None
     try:
-        raise_earlier_fault()
-        verdict = await _verify(experiment, state)
-        outcome = _scored(state, verdict)
+        raise_earlier_fault(kept)
+        verdict = await _verify(experiment, state, kept)
+        outcome = _scored(state, kept, verdict)
     except TrialError as error:
         experiment.guard.saw(error, str(state.sample_id))
-        outcome = _excluded(error)
+        outcome = _excluded(error, kept)
         if verdict is None and policy(error.cause).retry and not _has_failed():
             raise
     finally:
@@ -73,17 +83,17 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
         if experiment.budget is not None:
             usages = [call.output.usage for call in answered(transcript().events)]
             await experiment.budget.settle(state.uuid, _total(usages, "total_cost"))
-    record = _record(experiment, state, outcome, started)
+    record = _record(experiment, state, kept, outcome, started)
     return Score(
         value=_values(record),
         answer=outcome.funnel or outcome.cause,
         explanation=_explanation(record, verdict),
         reason=outcome.cause,
-        metadata={"record": record.model_dump(mode="json")},
+        metadata={"record": Written(record.model_dump(mode="json"))},
     )
 
 
-async def _verify(experiment: Experiment, state: TaskState) -> Verdict:
+async def _verify(experiment: Experiment, state: TaskState, kept: TrialState) -> Verdict:
     """Let the verifier judge."""
     with as_faults("harness_bug"):
         trial = trials.trial_of(state.uuid)
@@ -91,54 +101,53 @@ async def _verify(experiment: Experiment, state: TaskState) -> Verdict:
             return await judge_answer(
                 state.output.completion, trial.task.question, experiment.arguments.judge
             )
-        return await judge(experiment, trial.task, trial.sandbox_layout)
+        return await judge(experiment, trial.task, trial.sandbox_layout, kept)
 
 
-def _excluded(error: TrialError) -> Outcome:
+def _excluded(error: TrialError, kept: TrialState) -> Outcome:
     return Outcome(
-        status="excluded", cause=error.cause, detail=error.detail[:_DETAIL], incidents=_incidents()
+        status="excluded", cause=error.cause, detail=error.detail[:_DETAIL], incidents=_incidents(kept)
     )
 
 
-def _scored(state: TaskState, verdict: Verdict) -> Outcome:
-    record = store_as(TrialState)
-    route, exposure = _parts(record)
-    observed = _observed(record, exposure)
+def _scored(state: TaskState, kept: TrialState, verdict: Verdict) -> Outcome:
+    route, exposure = _parts(kept)
+    observed = _observed(kept, exposure)
     funnel = stage(
         verdict.reward,
         gold=route.gold,
         in_pool=route.gold_in_pool if arm_of(state).condition == "routed" else route.gold,
         routed=exposure.routed,
-        shown=None if record.blind or record.agent == CUSTOM else exposure.shown,
+        shown=None if kept.blind or kept.agent == CUSTOM else exposure.shown,
         loaded=None if observed is None else {load.id for load in observed},
     )
     return Outcome(
-        status="scored", reward=verdict.reward, incidents=_incidents(), tests=verdict.tests, funnel=funnel
+        status="scored", reward=verdict.reward, incidents=_incidents(kept), tests=verdict.tests, funnel=funnel
     )
 
 
-def _parts(record: TrialState) -> tuple[RouteInfo, Exposure]:
-    if record.route is None or record.exposure is None:
+def _parts(kept: TrialState) -> tuple[RouteInfo, Exposure]:
+    if kept.route is None or kept.exposure is None:
         raise TrialError("harness_bug", "the trial was not set up")
-    return record.route, record.exposure
+    return kept.route, kept.exposure
 
 
-def _observed(record: TrialState, exposure: Exposure) -> tuple[Load, ...] | None:
+def _observed(kept: TrialState, exposure: Exposure) -> tuple[Load, ...] | None:
     """Loads by turn: those that tools reported, and those seen in other tool calls.
 
     ``None`` where nothing could be seen: the agent is blind by design, or works without tool calls
     that the transcript shows.
     """
     calls = transcript_calls(transcript().events)
-    if record.blind or (record.agent == CUSTOM and not calls):
+    if kept.blind or (kept.agent == CUSTOM and not calls):
         return None
     others = [call for call in calls if call.tool != "load_skill"]
-    seen = [*record.loads, *detect(others, exposure.installed, record.places)]
+    seen = [*kept.loads, *detect(others, exposure.installed, kept.places)]
     return tuple(sorted(seen, key=lambda load: load.turn))
 
 
-def _incidents() -> tuple[str, ...]:
-    reported = store_as(TrialState).incidents
+def _incidents(kept: TrialState) -> tuple[str, ...]:
+    reported = kept.incidents
     events = transcript().events
     limits = [f"limit:{e.type}" for e in events if isinstance(e, SampleLimitEvent)]
     if "agent_timeout" in reported:  # Inspect logs the task's own time limit as well
@@ -163,13 +172,15 @@ def _has_failed() -> bool:
     return any(isinstance(event, ErrorEvent) for event in transcript().events)
 
 
-def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_started: float) -> TrialRecord:
-    record, arm = store_as(TrialState), arm_of(state)
+def _record(
+    experiment: Experiment, state: TaskState, kept: TrialState, outcome: Outcome, verify_started: float
+) -> TrialRecord:
+    arm = arm_of(state)
     task_id = str(state.metadata["task"])
     arguments = experiment.arguments
-    exposure = record.exposure or Exposure(disclosure=arguments.showing.way, nudge=arguments.showing.nudge)
-    observed = _observed(record, exposure)
-    route = record.route or experiment.routes.unrouted(task_id)
+    exposure = kept.exposure or Exposure(disclosure=arguments.showing.way, nudge=arguments.showing.nudge)
+    observed = _observed(kept, exposure)
+    route = kept.route or experiment.routes.unrouted(task_id)
     exposure = exposure.model_copy(update={"loads": observed or (), "blind": observed is None})
     return TrialRecord(
         suite=experiment.suite.name,
@@ -178,26 +189,26 @@ def _record(experiment: Experiment, state: TaskState, outcome: Outcome, verify_s
         condition=arm.condition,
         router=arm.router,
         model=str(state.model),
-        agent=record.agent,
+        agent=kept.agent,
         seed=arguments.seed,
-        sandbox=record.sandbox,
-        image=record.image,
+        sandbox=kept.sandbox,
+        image=kept.image,
         task_digest=experiment.task_digests[task_id],
-        notes=tuple(record.notes),
+        notes=tuple(kept.notes),
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
         route=route,
         exposure=exposure,
         outcome=outcome,
         use=use_of(exposure, route.gold),
-        spend=_spend(record, verify_started),
+        spend=_spend(kept, verify_started),
     )
 
 
-def _spend(record: TrialState, verify_started: float) -> Spend:
+def _spend(kept: TrialState, verify_started: float) -> Spend:
     """What the trial took; somebody else's solver had the time between setup and verification."""
-    agent_seconds = record.agent_seconds
-    if agent_seconds is None and record.setup_ended is not None:
-        agent_seconds = verify_started - record.setup_ended
+    agent_seconds = kept.agent_seconds
+    if agent_seconds is None and kept.setup_ended is not None:
+        agent_seconds = verify_started - kept.setup_ended
     calls = answered(transcript().events)
     usages = [call.output.usage for call in calls]
     return Spend(
@@ -205,7 +216,7 @@ def _spend(record: TrialState, verify_started: float) -> Spend:
         output_tokens=_total(usages, "output_tokens"),
         total_tokens=_total(usages, "total_tokens"),
         cost_usd=_total(usages, "total_cost"),
-        setup_seconds=record.setup_seconds,
+        setup_seconds=kept.setup_seconds,
         agent_seconds=agent_seconds,
         verify_seconds=time.monotonic() - verify_started,
         turns=len(calls),

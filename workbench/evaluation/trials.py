@@ -10,6 +10,7 @@ from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.errors import TrialError, UsageError
 from workbench.disclosure.presentation import Showing, ShownSkill
 from workbench.evaluation.layout import Layout
+from workbench.evaluation.state import TrialState
 
 
 @dataclass(frozen=True)
@@ -41,16 +42,29 @@ class Trial:
 
 
 _trials: dict[str, Trial] = {}
+_states: dict[str, TrialState] = {}
+
+
+def start(uuid: str) -> TrialState:
+    """A new state for a sample, also where an earlier attempt left one; `end` must follow."""
+    _states[uuid] = TrialState()
+    return _states[uuid]
 
 
 def begin(uuid: str, trial: Trial) -> None:
-    """Register a trial; `end` must follow."""
+    """Register a trial that is set up."""
     _trials[uuid] = trial
 
 
 def end(uuid: str) -> None:
     """Forget a trial."""
     _trials.pop(uuid, None)
+    _states.pop(uuid, None)
+
+
+def state_of(uuid: str) -> TrialState:
+    """The state of a sample; an empty one where its setup never started."""
+    return _states.get(uuid) or TrialState()
 
 
 def trial_of(uuid: str) -> Trial:

@@ -13,7 +13,6 @@ from inspect_ai.model import (
     ContentText,
     GenerateConfig,
     ResponseSchema,
-    messages_to_openai,
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolFunction, ToolInfo
 
@@ -80,6 +79,9 @@ async def to_messages(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     The invariant of `history` holds for what is returned. Reasoning goes back as it came: signed
     blocks as blocks, other reasoning as ``reasoning_content``.
     """
+    # Inspect's public function of this name looks the version of a package up on disk at every call
+    from inspect_ai.model._openai import messages_to_openai
+
     out: list[dict[str, Any]] = []
     for message in settled(messages):
         if isinstance(message, ChatMessageAssistant):

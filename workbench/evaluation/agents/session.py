@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from inspect_ai.log import transcript
 from inspect_ai.solver import TaskState
-from inspect_ai.util import ExecResult, Limit, apply_limits, cost_limit, sandbox, store_as, time_limit
+from inspect_ai.util import ExecResult, Limit, apply_limits, cost_limit, sandbox, time_limit
 
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.record import Installed, Load
@@ -21,7 +21,7 @@ from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout
 from workbench.evaluation.state import TrialState
 from workbench.evaluation.transcripts import answered
-from workbench.evaluation.trials import Trial, trial_of
+from workbench.evaluation.trials import Trial, state_of, trial_of
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,17 @@ class Session:
     """One agent at work on one trial."""
 
     trial: Trial
-    installed: tuple[Installed, ...]
+    record: TrialState
 
     @property
     def task(self) -> BenchmarkTask:
         """What is tried."""
         return self.trial.task
+
+    @property
+    def installed(self) -> tuple[Installed, ...]:
+        """What its sandbox was proven to hold."""
+        return self.record.exposure.installed if self.record.exposure else ()
 
     @property
     def layout(self) -> Layout:
@@ -44,12 +49,11 @@ class Session:
     def observe(self, load: Load) -> None:
         """Report a load as it happens; it is dated to the model's latest turn."""
         turn = len(answered(transcript().events))
-        state = store_as(TrialState)
-        state.loads = [*state.loads, load.model_copy(update={"turn": turn})]
+        self.record.loads.append(load.model_copy(update={"turn": turn}))
 
     def incident(self, name: str) -> None:
         """Report something that happened on the way and does not change the score."""
-        add_incident(name)
+        self.record.incident(name)
 
     def note(self, text: str) -> None:
         """Leave a line in the transcript for people."""
@@ -75,25 +79,16 @@ async def session(
         blind: the agent is shown nothing by design, so the funnel skips what it was shown.
         limited: end the block when the task's agent time is over (an incident, not an error).
     """
-    trial = trial_of(state.uuid)
-    record = store_as(TrialState)
+    trial, record = trial_of(state.uuid), state_of(state.uuid)
     record.agent, record.blind = name, blind
-    exposure = record.exposure
     started = time.monotonic()
     limits: list[Limit] = [time_limit(trial.task.limits.agent_seconds)] if limited else []
     if limited and trial.ceiling is not None:
         limits.append(cost_limit(trial.ceiling))
     try:
         with as_faults("harness_bug"), apply_limits(limits, catch_errors=True) as scope:
-            yield Session(trial, exposure.installed if exposure else ())
+            yield Session(trial, record)
         if scope.limit_error is not None:
-            add_incident("budget" if scope.limit_error.type == "cost" else "agent_timeout")
+            record.incident("budget" if scope.limit_error.type == "cost" else "agent_timeout")
     finally:
         record.agent_seconds = time.monotonic() - started
-
-
-def add_incident(name: str) -> None:
-    """Report an incident of the current sample."""
-    state = store_as(TrialState)
-    if name not in state.incidents:
-        state.incidents = [*state.incidents, name]

@@ -17,7 +17,6 @@ from inspect_ai.model import ChatMessageUser, get_model
 from inspect_ai.model._model import ModelGenerateError
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolDef
-from inspect_ai.util import store_as
 from tenacity import RetryError
 
 from workbench.core.errors import TrialError
@@ -26,7 +25,6 @@ from workbench.disclosure.presentation import Choice, Presentation
 from workbench.evaluation.agents.session import Session, session
 from workbench.evaluation.agents.tools import DEFAULT_SECONDS, bash, python
 from workbench.evaluation.names import qualified
-from workbench.evaluation.state import TrialState
 
 _CHOICES = 3
 
@@ -99,9 +97,9 @@ async def _shown(trial: Session) -> Presentation:
     offered = shown.digest
     if shown.choice is not None:
         shown = await _chosen(trial, shown.choice)
-    state = store_as(TrialState)
-    if state.exposure is not None:
-        state.exposure = state.exposure.model_copy(
+    record = trial.record
+    if record.exposure is not None:
+        record.exposure = record.exposure.model_copy(
             update={"shown": shown.shown, "not_shown": shown.not_shown, "catalogue_digest": offered}
         )
     return shown
