@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ SPEC = "suite: quickstart\nagents: [oracle]\nrouters: [bm25, random]\ntrials: {t
 MODULE = "import sys; from workbench.cli.main import main; main(sys.argv[1:])"
 CELLS = 12 * 4
 """Tasks times arms."""
-UNLIKE = {"log", "logs", "example", "spending", "per_trial", "per_success", "front"}
+UNLIKE = {"log", "logs", "example", "seconds", "spending", "per_trial", "per_success", "front"}
 """Parts of a report that name logs or tell times, which no two runs share."""
 PAUSE = 0.5
 """Longest wait, in seconds, between the last trial that is waited for and the kill."""
@@ -97,6 +97,18 @@ def without(part: Any) -> Any:
     if isinstance(part, dict):
         return {name: without(value) for name, value in part.items() if name not in UNLIKE}
     return [without(value) for value in part] if isinstance(part, list) else part
+
+
+def differing(first: Any, second: Any, where: str = "report") -> Iterator[str]:
+    """Places at which two reports differ."""
+    if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
+        for name in first:
+            yield from differing(first[name], second[name], f"{where}.{name}")
+    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        for number, pair in enumerate(zip(first, second, strict=True)):
+            yield from differing(*pair, f"{where}.{number}")
+    elif first != second:
+        yield f"{where}: {first} undisturbed, {second}"
 
 
 def lines(path: Path) -> int:
@@ -167,8 +179,11 @@ def main() -> None:
         rough.finish()
         say(f"{hits} of {chosen.kills} kills hit a running sweep")
         say(f"kills and resumes: {time.monotonic() - began:.0f} s")
-        expected, found = calm.report(), rough.report()
-        say(f"scored, each counted once: {found['scored']} of {planned}; same report: {found == expected}")
+        found = rough.report()
+        unlike = list(differing(calm.report(), found))
+        say(f"scored, each counted once: {found['scored']} of {planned}; same report: {not unlike}")
+        for line in unlike[:5]:
+            say(f"  {line}")
         ended = sum(1 for _ in read_ledger(rough.run / LEDGER))
         say(f"trials that ended, all starts together: {ended}; scored twice: {repeated(rough.run / LEDGER)}")
         if engine is not None:

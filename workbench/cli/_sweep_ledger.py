@@ -1,4 +1,8 @@
-"""The ledger: one line for every trial that ends, on disk before the next; and the counts of a live view."""
+"""The ledger: one line for every trial that ends, on disk before the next; and the counts of a live view.
+
+A trial is in its log before it is in the ledger, so a kill between the two leaves a trial that counts
+without its line. Logs decide what ran; the ledger tells what ran twice.
+"""
 
 from __future__ import annotations
 

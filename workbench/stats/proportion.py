@@ -61,10 +61,10 @@ class Rate:
 def clustered_rate(tasks: TaskRewards, level: float = LEVEL) -> Rate:
     """Success over tasks, the unit of analysis being the task.
 
-    Wilson's interval on the effective number of trials p(1-p)/SE^2 (Korn & Graubard 1998), SE
-    being the standard error over task means, with Student's t on (tasks - 1) degrees of freedom.
-    Identical trials of a task count once; where all tasks agree, each counts once. In simulations of
-    12 to 87 tasks it covered 93 to 99 %, at worst 90 % (success 5 %, 10 trials, few tasks that differ).
+    Wilson's interval on `effective_trials` (Korn & Graubard 1998), with Student's t on (tasks - 1)
+    degrees of freedom. Identical trials of a task count once; where all tasks agree, each counts
+    once. In simulations of 12 to 87 tasks, 1 to 10 trials, success 5 to 95 % and correlation 0 to 1
+    (2,000 runs each) it covered 93.8 to 100 %; with p(1-p)/SE^2 as it stands, 89 to 99 %.
 
     Raises:
         ValueError: no task, a task without trials, or a reward outside [0, 1].
@@ -95,14 +95,28 @@ def task_means(tasks: TaskRewards) -> list[float]:
 
 
 def effective_trials(means: Sequence[float], trials: int) -> float:
-    """p(1-p)/SE^2 of task means, at most `trials`; the number of tasks where p is 0 or 1."""
+    """Independent trials as informative as these task means; the number of tasks where p is 0 or 1.
+
+    The estimate p(1-p)/SE^2 (SE over task means; at most `trials`) rests on the k tasks that show
+    the rarer outcome. Where k is small it is chance, mostly upwards: a rare success makes tasks look
+    alike. So what it finds beyond one trial a task counts as k/(k+1), harmonically.
+    """
     count = len(means)
     mean = math.fsum(means) / count
     spread = mean * (1 - mean)
     if count < 2 or spread <= 1e-12:
         return float(count)
     variance = math.fsum((value - mean) ** 2 for value in means) / (count - 1) / count
-    return float(trials) if variance * trials <= spread else spread / variance
+    estimate = float(trials) if variance * trials <= spread else spread / variance
+    if estimate <= count:
+        return estimate
+    rarer = min(_carriers(means), _carriers([1 - value for value in means]))
+    return (rarer + 1) / (rarer / estimate + 1 / count)
+
+
+def _carriers(values: Sequence[float]) -> float:
+    """How many of these share their sum: (sum of v)^2 / sum of v^2, from 1 to all; not all are 0."""
+    return float(math.fsum(values) ** 2 / math.fsum(value * value for value in values))
 
 
 def _check(successes: float, trials: float) -> None:

@@ -98,10 +98,30 @@ def test_one_task_says_nothing_about_others() -> None:
     assert clustered_rate([[1, 1, 0]]).interval is None
 
 
-def test_effective_trials_are_p_q_over_the_squared_error() -> None:
-    means = [0.0, 0.5, 1.0, 0.5]
-    error_squared = (0.25 + 0 + 0.25 + 0) / 3 / 4
+def test_effective_trials_are_p_q_over_the_squared_error_where_that_is_below_one_a_task() -> None:
+    means = [0.0, 0.0, 1.0, 1.0]
+    error_squared = 4 * 0.25 / 3 / 4
     assert effective_trials(means, 100) == pytest.approx(0.25 / error_squared)
+
+
+def test_beyond_one_trial_a_task_they_count_by_the_tasks_that_show_the_rarer_outcome() -> None:
+    half = [0.0, 0.5, 1.0, 0.5]
+    estimate = 0.25 / ((0.25 + 0.25) / 3 / 4)
+    carriers = (0.5 + 1.0 + 0.5) ** 2 / (0.25 + 1 + 0.25)
+    expected = (carriers + 1) / (carriers / estimate + 1 / 4)
+    assert effective_trials(half, 100) == pytest.approx(expected)
+    assert effective_trials([0.5] * 20, 200) == pytest.approx(21 / (20 / 200 + 1 / 20))
+
+
+def test_one_success_in_ten_trials_of_one_task_is_no_evidence_that_tasks_are_alike() -> None:
+    """p(1-p)/SE^2 is 199 of 200 trials here; of 20 tasks without any success it would be 20."""
+    assert effective_trials([0.1] + [0.0] * 19, 200) == pytest.approx(2 / (1 / 199 + 1 / 20))
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=20))
+def test_failures_count_as_successes_do(means: list[float]) -> None:
+    turned = effective_trials([1 - value for value in means], 10 * len(means))
+    assert effective_trials(means, 10 * len(means)) == pytest.approx(turned, rel=1e-6)
 
 
 @pytest.mark.parametrize("tasks", [[], [[]], [[1], []], [[1.5]], [[-0.1]], [[math.nan]]])
