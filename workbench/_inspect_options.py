@@ -164,10 +164,10 @@ def _from_here(argument: str) -> str:
 
 
 def _exit_by_gate(ctx: Any) -> None:
-    """Exit with 4 when too many trials of the run were excluded or did not run."""
+    """Exit with 4 when too many trials of the run were excluded or did not run, 130 after an interrupt."""
     gate = sys.modules.get("workbench.reporting.after_run")
-    if gate is not None and gate.GATE.failed:
-        ctx.exit(4)
+    if gate is not None and gate.GATE.code:
+        ctx.exit(gate.GATE.code)
 
 
 def _refuse_unknown_suites(ctx: Any, tasks: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from workbench.cli._numbers import Finite
 from workbench.core.atomic import write_text
 from workbench.core.errors import GateError, UsageError
 from workbench.core.terminal import console
@@ -26,9 +27,7 @@ INCOMPLETE = 4
 @click.option("--arms", nargs=2, metavar="X Y", help="Two arms of run A, e.g. bm25 gold.")
 @click.option("--models", nargs=2, metavar="X Y", help="Two models of run A.")
 @click.option("--agents", nargs=2, metavar="X Y", help="Two agents of run A.")
-@click.option(
-    "--margin", type=click.FloatRange(0, 1, min_open=True), help="Sameness: within this much reward."
-)
+@click.option("--margin", type=Finite(0, 1, min_open=True), help="Sameness: within this much reward.")
 @click.option(
     "--require",
     type=click.Choice(("better", "not-worse", "equivalent")),

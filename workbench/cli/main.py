@@ -71,6 +71,9 @@ def run(argv: Sequence[str] | None = None) -> int:
         return _fail(str(error), error.exit_code)
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 1
     except click.ClickException as error:
         hint = (
             f" See: {error.ctx.command_path} --help"

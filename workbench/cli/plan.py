@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from workbench.cli._numbers import Finite
 from workbench.core.atomic import write_text
 from workbench.core.errors import UsageError
 from workbench.core.terminal import console, safe
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from workbench.reporting.planning import Plan
     from workbench.stats.power import Design
 
-_SHARE = click.FloatRange(0, 1)
+_SHARE = Finite(0, 1)
 
 
 @click.command("plan", short_help="Smallest detectable difference; tasks and trials needed.")
 @click.argument("pilot", type=click.Path(path_type=Path), required=False, metavar="[PILOT]")
 @click.option("--arms", nargs=2, metavar="X Y", help="Two arms of the pilot; default: routers and baselines.")
-@click.option("--effect", type=click.FloatRange(0, 1, min_open=True), help="Difference that must be found.")
+@click.option("--effect", type=Finite(0, 1, min_open=True), help="Difference that must be found.")
 @click.option("--tasks", type=click.IntRange(2), help="Tasks of the design; default: the pilot's.")
 @click.option(
     "--rates", type=_SHARE, nargs=2, metavar="P Q", help="Without a pilot: success of the two arms."
@@ -35,13 +36,13 @@ _SHARE = click.FloatRange(0, 1)
 )
 @click.option(
     "--shared",
-    type=click.FloatRange(-1, 1),
+    type=Finite(-1, 1),
     default=0.5,
     show_default=True,
     help="Without a pilot: how alike tasks are hard for both arms.",
 )
-@click.option("--power", type=click.FloatRange(0.5, 0.999), default=0.8, show_default=True)
-@click.option("--alpha", type=click.FloatRange(0.0001, 0.5), default=0.05, show_default=True)
+@click.option("--power", type=Finite(0.5, 0.999), default=0.8, show_default=True)
+@click.option("--alpha", type=Finite(0.0001, 0.5), default=0.05, show_default=True)
 @click.option(
     "--comparisons", type=click.IntRange(1), default=1, show_default=True, help="Routers to be corrected for."
 )

@@ -56,9 +56,10 @@ class UnknownNameError(UsageError):
         self.kind = kind
         self.name = name
         self.known = sorted(known)
-        tail = f". {hint}" if hint else ""
         shown = " ".join(name.split())
-        super().__init__(f"unknown {kind} '{shown}'{suggestion(name, self.known)}{tail}")
+        message = f"unknown {kind} '{shown}'{suggestion(name, self.known)}"
+        tail = f"{'' if message.endswith('?') else '.'} {hint}" if hint else ""
+        super().__init__(message + tail)
 
 
 class MissingDataError(UsageError):

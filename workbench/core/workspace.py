@@ -51,7 +51,7 @@ class Workspace:
         pattern = _SHAPES[kind].format(name="*")
         found: set[str] = set()
         for root in self.roots:
-            for path in (root / kind).glob(pattern):
+            for path in filter(Path.is_file, (root / kind).glob(pattern)):
                 found.add(path.stem if pattern.endswith(".yaml") and "/" not in pattern else path.parent.name)
         return sorted(found)
 

@@ -167,5 +167,5 @@ def _method(report: PairedReport) -> str:
     family = max((result.comparison.family for result in report.results), default=0)
     return (
         "Paired by task, first minus second. p: exact sign-flip test over tasks; Holm and BH over"
-        f" {plural(family, 'comparison')}. MDE: found with 80% power. Seed {report.seed}."
+        f" {plural(family, 'comparison')}. MDE (wide terminals): found with 80% power. Seed {report.seed}."
     )

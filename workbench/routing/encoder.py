@@ -142,6 +142,13 @@ def shared_encoder(
         return found
 
 
+def forget_texts() -> None:
+    """Read every text anew, for whoever measures how long that takes."""
+    with _SHARING:
+        for encoder in list(_SHARED.values()):
+            encoder.alone.cache_clear()
+
+
 def _pool(states: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
     """Hidden states (texts x tokens x dimensions), padded right -> (texts x dimensions)."""
     import torch

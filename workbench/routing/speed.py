@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from workbench.core.workspace import Workspace
+from workbench.routing.encoder import forget_texts
 from workbench.routing.load import RecipeRouter
 from workbench.routing.router import Query
 
@@ -67,8 +68,11 @@ def measure_speed(make: Make, workspace: Workspace, queries: Sequence[Query], k:
         router = make(apart)
         open_seconds = _timed(router.prepare)
         first = _timed(lambda: router.route(queries[:1], k))
+        forget_texts()
         traces = [router.trace(query, k) for query in queries]
+        forget_texts()
         single = _timed(lambda: [router.route([query], k) for query in queries])
+        forget_texts()
         batched = _timed(lambda: router.route(queries, k))
         size = sum(path.stat().st_size for path in (cache / "indexes").rglob("*") if path.is_file())
     stages = (

@@ -104,13 +104,16 @@ def rejects_file(out: Path) -> Path:
 
 
 def within_budget(name: str, counts: BuildCounts, rejects: Path, budget: int, expected: int | None) -> None:
-    """The check that no more than `budget` finds are rejected and `expected` skills are left.
+    """The check that some skill and, of all that are found, no more than `budget` rejects and
+    `expected` skills are left.
 
     Raises:
         GateError: one of them does not hold.
     """
+    reasons = ", ".join(f"{reason} {n}" for reason, n in counts.reasons.items())
+    if counts.rejected == counts.found > 0:
+        raise GateError(f"{name}: none of {counts.found} finds is a skill ({reasons}); see {rejects}")
     if counts.rejected > budget:
-        reasons = ", ".join(f"{reason} {n}" for reason, n in counts.reasons.items())
         raise GateError(
             f"{name}: {counts.rejected} of {counts.found} rejected, {budget} allowed ({reasons});"
             f" see {rejects}; to leave them out, give --max-rejects {counts.rejected}"

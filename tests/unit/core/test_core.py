@@ -15,7 +15,7 @@ from workbench.core.errors import POLICY, MachineError, TrialError, UnknownNameE
 from workbench.core.plugins import load_plugin, plugin_names
 from workbench.core.terminal import safe
 from workbench.core.types import Arm, ranked
-from workbench.core.workspace import cache_root, find_workspace
+from workbench.core.workspace import Workspace, cache_root, find_workspace
 
 
 def test_a_mistyped_name_gets_the_nearest_one() -> None:
@@ -95,6 +95,13 @@ def test_a_workspace_overlays_the_packaged_content(tmp_path: Path) -> None:
 def test_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnknownNameError):
         find_workspace(tmp_path, {}).find("routers", name)
+
+
+def test_a_folder_or_a_broken_link_in_place_of_a_file_hides_nothing(tmp_path: Path) -> None:
+    (tmp_path / "routers" / "folder.yaml").mkdir(parents=True)
+    (tmp_path / "routers" / "link.yaml").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "routers" / "mine.yaml").write_text("description: d\n")
+    assert Workspace((tmp_path,), tmp_path, tmp_path).names("routers") == ["mine"]
 
 
 def test_the_cache_can_be_moved() -> None:

@@ -47,3 +47,18 @@ def test_neither_a_pilot_nor_numbers_is_an_error_that_says_what_to_give(
 ) -> None:
     assert run(["plan", "--effect", "0.1"]) == 1
     assert "--rates P Q" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", "--rates", "nan", "0.5", "--tasks", "10"),
+        ("plan", "--rates", "0.4", "0.5", "--tasks", "10", "--effect", "nan"),
+        ("compare", "a", "b", "--margin", "nan"),
+    ],
+)
+def test_a_number_that_is_none_is_refused(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 1
+    assert "nan is not a number" in capsys.readouterr().err

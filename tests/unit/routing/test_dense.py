@@ -13,7 +13,7 @@ import pytest
 from tests.routing import pools, tiny_models
 from tests.unit.routing.conftest import MakeRouter
 from workbench.routing import vectors
-from workbench.routing.encoder import Encoded, Encoder, Pooling, batches, shared_encoder
+from workbench.routing.encoder import Encoded, Encoder, Pooling, batches, forget_texts, shared_encoder
 from workbench.routing.router import Query
 from workbench.routing.text import DocumentText, QueryText, sections
 from workbench.routing.weights import ModelChoice, find_weights
@@ -246,3 +246,12 @@ def test_two_stages_over_the_same_weights_share_one_encoder_and_read_a_query_onc
     assert two.alone("Extract tables") is first
     assert not (one.alone("Extract tables", 2) == first).all()
     assert (one.encode(["Extract tables"]).vectors == first).all()
+
+
+def test_texts_are_read_anew_where_reading_is_what_is_measured(tmp_path: Path) -> None:
+    folder = tiny_models.save_encoder(tmp_path / "tiny")
+    choice = ModelChoice(model="tiny/encoder", path=str(folder), dtype="float32", device="cpu")
+    encoder = shared_encoder(find_weights(choice, folder), choice, "mean")
+    first = encoder.alone("Extract tables")
+    forget_texts()
+    assert encoder.alone("Extract tables") is not first

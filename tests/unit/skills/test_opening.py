@@ -179,6 +179,12 @@ def test_SB19_a_pool_without_any_skill_is_an_error(workspace: Workspace, tmp_pat
         open_pool(str(tmp_path / "bare"), workspace)
 
 
+def test_a_pool_of_rejects_alone_is_an_error(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(GateError, match="none of 1 finds is a skill"):
+        open_pool(str(tmp_path / "x.jsonl"), workspace)
+
+
 def test_a_file_of_another_kind_is_refused(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(UsageError, match="is no pool; give a folder"):
