@@ -129,9 +129,10 @@ def _with_task_args(callback: Any) -> Any:
         params["t"] = tuple(_from_here(argument) for argument in given)
         if len(tasks) == len(params.get("tasks") or ()):
             _choose_log_dir(ctx, params)
-        result = callback(*args, **params)
-        _exit_by_gate(ctx)
-        return result
+        try:
+            return callback(*args, **params)
+        finally:
+            _exit_by_gate(ctx)
 
     return wrapped
 
@@ -166,7 +167,9 @@ def _from_here(argument: str) -> str:
 def _exit_by_gate(ctx: Any) -> None:
     """Exit with 4 when too many trials of the run were excluded or did not run, 130 after an interrupt."""
     gate = sys.modules.get("workbench.reporting.after_run")
-    if gate is not None and gate.GATE.code:
+    raised = sys.exc_info()[1]
+    ended = raised is None or getattr(raised, "exit_code", getattr(raised, "code", 1)) == 0
+    if gate is not None and gate.GATE.code and ended:
         ctx.exit(gate.GATE.code)
 
 

@@ -192,7 +192,7 @@ def _interrupted(local: Bench, suite_of, how: signal.Signals, command: str) -> P
         time.sleep(0.05)
     time.sleep(1)
     run.send_signal(how)
-    run.wait(60)
+    assert run.wait(60) == (130 if how is signal.SIGINT else -how)
     return marks
 
 
