@@ -38,6 +38,14 @@ def extend_pool(folder: Path, skills: dict[str, str]) -> None:
     file.write_text(file.read_text() + "  - folder: {path: extra, prefix: 'x/'}\n")
 
 
+def add_second_task(folder: Path) -> None:
+    """Add the task ``second``, whose skill ``finisher`` is another one."""
+    second = folder / "tasks" / "own" / "second"
+    (folder / "tasks" / "own" / "only").rename(second)
+    write_suite(folder)
+    (second / "environment/skills/finisher/SKILL.md").write_text(skill_md("finisher", body="another way"))
+
+
 def test_gold_is_what_the_task_ships_by_the_id_it_has_in_the_pool(workspace: Workspace) -> None:
     run = experiment_of(workspace)
     assert run.routes.gold["only"].ids == ("finisher",)
@@ -57,10 +65,7 @@ def test_gold_outside_the_pool_is_gold_and_not_in_the_pool(workspace: Workspace,
 def test_two_tasks_with_different_skills_of_one_name_have_a_gold_id_each(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    second = tmp_path / "tasks" / "own" / "second"
-    (tmp_path / "tasks" / "own" / "only").rename(second)
-    write_suite(tmp_path)
-    (second / "environment/skills/finisher/SKILL.md").write_text(skill_md("finisher", body="another way"))
+    add_second_task(tmp_path)
     run = experiment_of(workspace)
     ids = {task: gold.ids for task, gold in run.routes.gold.items()}
     assert ids == {"only": ("finisher",), "second": ("finisher-2",)}
@@ -73,10 +78,7 @@ def test_a_number_that_means_something_else_in_the_pool_is_no_gold_id(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     """A pool that numbers its skills otherwise holds a stranger under ``finisher-2``."""
-    second = tmp_path / "tasks" / "own" / "second"
-    (tmp_path / "tasks" / "own" / "only").rename(second)
-    write_suite(tmp_path)
-    (second / "environment/skills/finisher/SKILL.md").write_text(skill_md("finisher", body="another way"))
+    add_second_task(tmp_path)
     write_files(
         tmp_path,
         {f"pools/extra/{n}/SKILL.md": skill_md(n, body="a stranger") for n in ("finisher", "finisher-2")},

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
+from tests.routing.parity import load_parity
 from workbench.metrics.compat import compat_summaries
 from workbench.metrics.scoring import Relevance
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "routing" / "parity.json"
-
 
 def test_it_gives_the_authors_numbers_on_their_own_run() -> None:
-    parity = json.loads(DATA.read_text(encoding="utf-8"))
-    ids = parity["ids"]
-    tasks = {
-        task: Relevance(
-            tuple(ids[place] for place in entry["core_gt_ids"]),
-            {ids[place]: grade for place, grade in entry["relevance"]},
-            counted=entry["task_type"] != "generic_only",
-        )
-        for task, entry in parity["relevance"].items()
-    }
-    rankings = {task: [ids[place] for place in places] for task, places in parity["predictions"].items()}
-    found = compat_summaries(rankings, tasks, {ids[place] for place in parity["in_pool"]})
-    for stratum, expected in parity["metrics"].items():
+    parity = load_parity()
+    found = compat_summaries(parity.rankings, parity.tasks, parity.in_pool)
+    for stratum, expected in parity.metrics.items():
         assert found[stratum].count == expected.pop("count")
         assert found[stratum].means == pytest.approx(expected, abs=1e-9)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.routing.parity import load_parity
 from workbench.metrics.scoring import (
     QueryScore,
     Relevance,
@@ -20,28 +18,12 @@ from workbench.metrics.scoring import (
     score_run,
 )
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "routing" / "parity.json"
 
-
-@pytest.fixture(scope="module")
-def parity() -> dict[str, Any]:
-    return json.loads(DATA.read_text(encoding="utf-8"))
-
-
-def test_the_authors_numbers_are_met_to_the_ninth_digit(parity: dict[str, Any]) -> None:
-    ids = parity["ids"]
-    tasks = {
-        task: Relevance(
-            tuple(ids[place] for place in entry["core_gt_ids"]),
-            {ids[place]: grade for place, grade in entry["relevance"]},
-            counted=entry["task_type"] != "generic_only",
-        )
-        for task, entry in parity["relevance"].items()
-    }
-    rankings = {task: [ids[place] for place in places] for task, places in parity["predictions"].items()}
-    run = score_run(rankings, tasks, {ids[place] for place in parity["in_pool"]})
+def test_the_authors_numbers_are_met_to_the_ninth_digit() -> None:
+    parity = load_parity()
+    run = score_run(parity.rankings, parity.tasks, parity.in_pool)
     found = aggregate(run.queries)
-    for stratum, expected in parity["metrics"].items():
+    for stratum, expected in parity.metrics.items():
         assert found[stratum].count == expected.pop("count")
         assert {name: found[stratum].means[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 

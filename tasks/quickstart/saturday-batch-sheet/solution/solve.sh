@@ -1,6 +1,6 @@
 #!/bin/bash
 set -e
-SKILLS_DIR="${SKILLS_DIR:-/root/.claude/skills}" python3 -B - <<'PY'
+SKILLS_DIR="${SKILLS_DIR:-.claude/skills}" python3 -B - <<'PY'
 import csv
 import json
 import os
