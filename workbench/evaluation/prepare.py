@@ -49,7 +49,8 @@ def prepare(experiment: Experiment) -> Solver:
             try:
                 with as_faults("task:setup"):
                     await _prepare(experiment, state, record)
-            except TrialError as error:
+            except TrialError as failure:
+                error = _before_the_agent(failure)
                 experiment.guard.saw(error, str(state.sample_id))
                 if policy(error.cause).retry:
                     raise
@@ -78,6 +79,11 @@ async def _prepare(experiment: Experiment, state: TaskState, record: TrialState)
     trials.begin(state.uuid, replace(trial, ceiling=ceiling))
     record.setup_ended = time.monotonic()
     record.setup_seconds = record.setup_ended - started
+
+
+def _before_the_agent(error: TrialError) -> TrialError:
+    """A failure as it counts where no agent has done anything yet: never one that is scored."""
+    return TrialError("task:setup", error.detail) if policy(error.cause).valid else error
 
 
 async def _admit(experiment: Experiment, state: TaskState) -> float | None:

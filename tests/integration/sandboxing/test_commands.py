@@ -10,7 +10,7 @@ import pytest
 from inspect_ai.util._sandbox.limits import override_max_exec_output_size
 
 from workbench.sandboxing.config import BuildPlan, DockerConfig
-from workbench.sandboxing.losses import SandboxLostError
+from workbench.sandboxing.losses import SandboxLostError, SandboxSpentError
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
@@ -20,6 +20,14 @@ DAEMON = "(setsid sh -c 'while :; do sleep 0.5; done' > /dev/null 2>&1 &);"
 STUBBORN = "sh -c \"trap '' TERM INT HUP; while :; do sleep 0.5; done\" &"
 NAKED = "env -i setsid sh -c 'env -i sleep 77 > /dev/null 2>&1 &';"
 FORKS = "f() { f | f & }; f"
+FORKS_ALWAYS = """
+import os, time
+while True:
+    try:
+        os.fork() or time.sleep(999)
+    except OSError:
+        time.sleep(0.01)
+"""
 
 
 @pytest.fixture(scope="module", params=["root", "user"])
@@ -110,6 +118,19 @@ async def test_F30_a_fork_bomb_is_bounded_and_dies_with_its_timeout(
     assert await processes(box) == []
 
 
+async def test_F30_what_is_left_of_a_fork_bomb_does_not_keep_a_container_from_being_judged(
+    start: Start, root_image: BuildPlan
+) -> None:
+    box = await start(DockerConfig(build=root_image, pids=64))
+    await box.exec(["sh", "-c", f'python3 -c "{FORKS_ALWAYS}" > /dev/null 2>&1 &'])
+    while await box.alive():
+        await anyio.sleep(0.1)
+    await box.settle(fresh=True)
+    assert box.incidents == ["pids_limit"]
+    await box.settle(fresh=False)
+    assert await processes(box) == []
+
+
 async def test_F30_orphans_are_reaped(box: DockerSandbox) -> None:
     await shell(box, "for i in $(seq 200); do (true &) ; done; sleep 0.5")
     assert await shell(box, "ps -eo stat= | grep -c Z || true") == "0\n"
@@ -180,6 +201,27 @@ async def test_F27_a_container_killed_in_the_middle_is_lost(start: Start, root_i
     with pytest.raises(SandboxLostError):
         await box.read_file("/etc/passwd")
     assert not await box.alive()
+
+
+async def test_F27_a_container_that_its_memory_limit_ended_is_the_agents_doing(
+    start: Start, root_image: BuildPlan
+) -> None:
+    box = await start(DockerConfig(build=root_image, memory_mb=24))
+    with pytest.raises(SandboxSpentError, match=r"agent_resource.*exit code 137, out of memory"):
+        await box.exec(["sh", "-c", "echo 1000 > /proc/1/oom_score_adj; cat /dev/zero > /dev/shm/x"])
+    with pytest.raises(SandboxSpentError):
+        await box.settle(fresh=True)
+
+
+async def test_F27_a_container_with_no_memory_left_for_a_command_is_still_judged(
+    start: Start, root_image: BuildPlan
+) -> None:
+    box = await start(DockerConfig(build=root_image, memory_mb=24))
+    fill = 's=$(printf %4096s x); while printf %s "$s" >> /dev/shm/x; do :; done'
+    with pytest.raises(SandboxSpentError, match="out of memory"):
+        await box.exec(["sh", "-c", fill])
+    await box.settle(fresh=True)
+    assert box.incidents == ["out_of_memory"]
 
 
 async def test_commands_go_by_a_shell_that_stays_until_something_is_left_behind(box: DockerSandbox) -> None:

@@ -26,6 +26,7 @@ class FakeEngine:
             `silent` sends them and leaves the stream open.
         record: the engine's record of the exec after it ended.
         state: of the container, ``None`` when there is no such container.
+        stats: the engine's statistics of the container.
         echo: whether the container answers when it is asked whether it is alive.
         hang: paths (regular expressions) that are never answered; `drop` whose connection is cut.
         asked: method and path of every request.
@@ -39,6 +40,7 @@ class FakeEngine:
         self.early = self.silent = self.echo = False
         self.record: dict[str, Any] = {"Running": False, "ExitCode": 0, "Pid": 7}
         self.state: dict[str, Any] | None = {"Running": True, "Status": "running", "ExitCode": 0}
+        self.stats: dict[str, Any] = {}
         self.hang = self.drop = "^$"
         self.asked: list[str] = []
         self.events: list[dict[str, Any]] = [{}]
@@ -102,6 +104,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.json(201, {"Id": "e1"})
         elif path.endswith("/logs"):
             self.raw(200, b"")
+        elif path.endswith("/stats"):
+            self.json(200, self.fake.stats)
         else:
             self.json(200, {"State": self.fake.state, "Config": {"Tty": True}})
 

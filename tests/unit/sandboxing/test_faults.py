@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from inspect_ai._util.exception import TerminateSampleError
+from inspect_ai.model import ChatMessageAssistant, execute_tools
+from inspect_ai.tool import ToolCall, ToolDef
 
-from workbench.core.errors import InfrastructureError, MachineError
+from workbench.core.errors import InfrastructureError, MachineError, TrialError
+from workbench.evaluation.verify import alive
 from workbench.sandboxing.base import Bases
 from workbench.sandboxing.builder import BuildError
 from workbench.sandboxing.config import DockerConfig
@@ -14,7 +18,7 @@ from workbench.sandboxing.container import Container, ContainerLostError
 from workbench.sandboxing.engine import Engine, EngineGoneError
 from workbench.sandboxing.fleet import Fleet, Started
 from workbench.sandboxing.limits import Limits
-from workbench.sandboxing.losses import SandboxLostError
+from workbench.sandboxing.losses import SandboxLostError, SandboxSpentError
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 OCI = b'OCI runtime exec failed: exec failed: exec: "x": executable file not found in $PATH: unknown\r\n'
@@ -84,7 +88,8 @@ async def test_F25_a_socket_that_refuses_is_no_result(container: Container, tmp_
     gone = Container(Engine(f"unix://{tmp_path}/absent.sock"), "c1")
     with pytest.raises(SandboxLostError, match=r"infra:engine. no Docker engine"):
         await sandbox(gone).exec(["x"])
-    assert not await gone.alive()
+    with pytest.raises(EngineGoneError):
+        await gone.alive()
 
 
 async def test_F26_a_call_that_never_returns_ends_at_its_deadline_and_no_command_is_started_twice(
@@ -103,9 +108,71 @@ async def test_F27_a_container_that_is_gone_is_lost_and_its_end_is_told(
     fake.output = []
     fake.record = {"Running": False, "ExitCode": 137, "Pid": 9}
     fake.state = {"Running": False, "Status": "exited", "ExitCode": 137, "OOMKilled": True}
-    with pytest.raises(SandboxLostError, match=r"agent_resource.*exit code 137, out of memory") as lost:
+    with pytest.raises(SandboxSpentError, match=r"^.agent_resource.*exit code 137, out of memory") as spent:
         await sandbox(container).exec(["x"])
-    assert lost.value.out_of_memory
+    assert isinstance(spent.value, TerminateSampleError)
+    fake.state["OOMKilled"] = False
+    with pytest.raises(SandboxLostError, match=r"^.infra:sandbox_lost. .*exit code 137"):
+        await sandbox(container).exec(["x"])
+    container.disk_breaches = 1
+    with pytest.raises(SandboxSpentError, match="disk limit"):
+        await sandbox(container).exec(["x"])
+
+
+FULL = {"usage": 99, "limit": 100, "stats": {"total_inactive_file": 2, "total_active_file": 1}}
+CACHED = {"usage": 99, "limit": 100, "stats": {"inactive_file": 40, "active_file": 1}}
+
+
+@pytest.mark.parametrize(
+    ("stats", "met"),
+    [
+        ({"memory_stats": FULL, "pids_stats": {"current": 3, "limit": 64}}, ["out_of_memory"]),
+        ({"memory_stats": CACHED, "pids_stats": {"current": 63, "limit": 64}}, ["pids_limit"]),
+    ],
+    ids=["memory", "pids"],
+)
+async def test_F27_a_container_that_has_no_room_for_a_command_is_spent_and_still_judged(
+    fake: Any, container: Container, stats: dict[str, Any], met: list[str]
+) -> None:
+    fake.record, fake.stats = {"Running": False, "ExitCode": 137, "Pid": 9}, stats
+    box = sandbox(container)
+    with pytest.raises(SandboxSpentError, match=met[0].replace("_", " ")):
+        await box.exec(["x"])
+    await box.settle(fresh=True)
+    assert box.incidents == met
+    with pytest.raises(SandboxSpentError):
+        await box.settle(fresh=False)
+    assert fake.times("^POST /containers/c1/kill") == 1
+    fake.stats = {"memory_stats": CACHED, "pids_stats": {"current": 3}}
+    with pytest.raises(SandboxLostError, match=r"^.infra:sandbox_lost"):
+        await box.settle(fresh=True)
+
+
+async def test_F25_an_engine_that_is_gone_keeps_its_name_when_the_sandbox_is_asked_for_a_sign_of_life(
+    fake: Any, container: Container
+) -> None:
+    fake.drop = r"^/containers/c1/exec"
+    for sign in (alive(sandbox(container)), sandbox(container).settle(fresh=True)):
+        with pytest.raises(TrialError) as gone:
+            await sign
+        assert gone.value.cause == "infra:engine"
+
+
+async def test_F25_the_model_is_never_shown_the_failure_of_an_engine(fake: Any, container: Container) -> None:
+    fake.drop = r"^/containers/c1/exec"
+    box = sandbox(container)
+
+    async def bash(command: str) -> str:
+        """Run a command.
+
+        Args:
+            command: The command.
+        """
+        return (await box.exec(["sh", "-c", command])).stdout
+
+    call = ToolCall(id="1", function="bash", arguments={"command": "ls"})
+    with pytest.raises(TrialError, match=r"^.infra:engine"):
+        await execute_tools([ChatMessageAssistant(content="", tool_calls=[call])], [ToolDef(bash)])
 
 
 async def test_F27_a_container_that_was_removed_is_lost(fake: Any, container: Container) -> None:
