@@ -20,6 +20,7 @@ import anyio
 import click
 from inspect_ai.util import SandboxEnvironment
 
+from workbench.sandboxing import labels
 from workbench.sandboxing.base import Bases
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.engine import Engine
@@ -92,7 +93,9 @@ async def ours(fleet: Fleet, config: DockerConfig) -> dict[str, float]:
 async def raw(image: str) -> dict[str, float]:
     """The docker command line: what a script would pay."""
     name = f"bench-{time.monotonic_ns()}"
-    await docker("run", "-d", "--network", "none", "--name", name, image, "sleep", "1000")
+    # A bench that is broken off is swept by the next run.
+    marks = (f"--label={labels.RUN}={labels.token()}", f"--label={labels.OWNER}={labels.Owner.current()}")
+    await docker("run", "-d", "--network", "none", "--name", name, *marks, image, "sleep", "1000")
     with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_bytes(KILOBYTE)
         found = {

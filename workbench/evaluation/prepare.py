@@ -16,7 +16,7 @@ from workbench.core.record import Exposure
 from workbench.core.types import Arm
 from workbench.evaluation import trials
 from workbench.evaluation.budget import priced
-from workbench.evaluation.container import LOCAL, image_of, notes_of, provider_of
+from workbench.evaluation.container import LOCAL, docker_of, image_of, notes_of, provider_of
 from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout, container_layout, local_layout
@@ -121,6 +121,9 @@ async def _install(
     treatments = await to_thread.run_sync(experiment.treatments, ids, task.id)
     installed = await install(environment, layout, treatments)
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids, installed=installed)
+    box = docker_of(environment)
+    if box is not None:
+        await box.note_services()
     return Trial(task, layout, showing, installed_skills(treatments, layout))
 
 

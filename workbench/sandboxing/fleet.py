@@ -26,10 +26,12 @@ from workbench.sandboxing.engine import Engine, explanation, status_code
 from workbench.sandboxing.gateway import Enclosure, enclose, gateway_options, open_up, ready
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
-from workbench.sandboxing.kill import MAIN_PROCESS, PROCESSES
+from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.limits import Limits, effective, host_config, may_limit_storage
 from workbench.sandboxing.network import ensure_network
 from workbench.sandboxing.progress import BuildDisplay
+from workbench.sandboxing.resolving import default_servers
+from workbench.sandboxing.services import services
 from workbench.sandboxing.watchdog import DEFAULT_MB, Watchdog
 
 logger = logging.getLogger(__name__)
@@ -46,7 +48,7 @@ class Started:
         image: the engine's record of its image.
         limits: what it really gets.
         build: how its image came about, ``None`` for an image by name.
-        services: what the image's ENTRYPOINT had started by then, as ``pid:start``.
+        services: what the image's ENTRYPOINT has started, as ``pid:start``.
     """
 
     container: Container
@@ -73,6 +75,7 @@ class Fleet:
         self._watchdog = Watchdog(self.engine, self.run)
         self._gateways: dict[tuple[str, ...], Container] = {}
         self._enclosures: dict[str, Enclosure] = {}
+        self._servers: str | None = None
 
     def expect(self, config: DockerConfig) -> None:
         """Note that an image will be needed, to be built with the others by the next `prepare`.
@@ -133,7 +136,7 @@ class Fleet:
             if before is not None:
                 await before(container)
             await self.engine.call(lambda api: api.start(container.id))
-            services = await _services(container) if image["Config"].get("Entrypoint") else ()
+            own = await services(container) if image["Config"].get("Entrypoint") else ()
         except BaseException as error:
             with anyio.CancelScope(shield=True):
                 await self.remove([container])
@@ -142,7 +145,7 @@ class Fleet:
             raise
         if self._storage_refused or not may_limit_storage(self._info) or config.storage_mb is None:
             self._watchdog.watch(container, (config.storage_mb or DEFAULT_MB) << 20)
-        return Started(container, image, limits, self.results.get(config.reference), services)
+        return Started(container, image, limits, self.results.get(config.reference), own)
 
     async def at_rest(self, config: DockerConfig, image: dict[str, Any]) -> Container:
         """A container that never runs, to copy the files of an image from; remove it after use."""
@@ -239,18 +242,35 @@ class Fleet:
             if names not in self._gateways:
                 network = await ensure_network(self.engine)
                 image = await self._python()
-                options = gateway_options(image, names, network, self._marks())
-
-                def make(api: Any) -> Container:
-                    made = Container(self.engine, str(api.create_container(**options)["Id"]))
-                    self.running[made.id] = made
-                    return made
-
-                gateway = await self._created(make)
-                await self.engine.call(lambda api: api.start(gateway.id))
+                gateway = await self._helper(gateway_options(image, names, network, self._marks()))
                 await ready(gateway)
                 self._gateways[names] = gateway
         return await enclose(self._gateways[names], names, self._marks())
+
+    async def name_servers(self, image: str) -> str:
+        """The ``/etc/resolv.conf`` that the engine gives to a container which may ask for any name."""
+        async with self._lock:
+            if self._servers is None:
+                main = {"image": image, "entrypoint": list(MAIN_PROCESS), "user": "0:0"}
+                helper = await self._helper({**main, "labels": self._marks(), "use_config_proxy": False})
+                try:
+                    self._servers = await default_servers(helper)
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await self.remove([helper])
+            return self._servers
+
+    async def _helper(self, options: dict[str, Any]) -> Container:
+        """A container beside those of trials, started."""
+
+        def make(api: Any) -> Container:
+            made = Container(self.engine, str(api.create_container(**options)["Id"]))
+            self.running[made.id] = made
+            return made
+
+        helper = await self._created(make)
+        await self.engine.call(lambda api: api.start(helper.id))
+        return helper
 
     async def _python(self) -> str:
         """The id of an image with Python: the one from Debian packages, or one that can be pulled."""
@@ -283,11 +303,15 @@ class Fleet:
             with anyio.fail_after(120):
                 await container.remove()
             self.running.pop(container.id, None)
-            enclosure = self._enclosures.pop(container.id, None)
-            if enclosure is not None:
-                await open_up(self.engine, enclosure.id)
+            await self.free(container)
         except Exception as error:
             logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))
+
+    async def free(self, container: Container) -> None:
+        """Take away the network of a container's allow-list, where it has one."""
+        enclosure = self._enclosures.pop(container.id, None)
+        if enclosure is not None:
+            await open_up(self.engine, enclosure.id)
 
     def _check_disk(self) -> None:
         free = free_bytes(Path(str(self._info.get("DockerRootDir") or "/nonexistent")))
@@ -309,14 +333,6 @@ def _main_user(config: DockerConfig, image: dict[str, Any]) -> str | None:
     image keeps the image's user.
     """
     return config.user if image["Config"].get("Entrypoint") else "0:0"
-
-
-async def _services(container: Container) -> tuple[str, ...]:
-    """What an ENTRYPOINT started. Raises InfrastructureError where it ended."""
-    if not (await container.state()).get("Running"):
-        raise InfrastructureError("infra:start", str(await container.lost("its ENTRYPOINT ended")))
-    done = await container.run(["/bin/sh", "-c", PROCESSES], cwd="/", user="0", timeout=20)
-    return tuple(done.out.data().decode("ascii", "replace").split())
 
 
 def _force_remove(api: Any, *, id: str) -> None:

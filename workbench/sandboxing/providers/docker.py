@@ -11,6 +11,7 @@ import posixpath
 import shlex
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -40,6 +41,7 @@ from workbench.sandboxing.fleet import Fleet, Started, shared_fleet
 from workbench.sandboxing.images import plan
 from workbench.sandboxing.judging import Judging
 from workbench.sandboxing.losses import Losses
+from workbench.sandboxing.services import services
 from workbench.sandboxing.successor import Swept
 from workbench.sandboxing.transfer import Tree, unpack
 from workbench.sandboxing.watchdog import DEFAULT_MB
@@ -180,14 +182,20 @@ class DockerSandbox(SandboxEnvironment):
         with Losses():
             await network.join(self.container.engine, self.container.id, mode)
 
+    async def note_services(self) -> None:
+        """Call before the agent begins: services of the image that run by now are not the agent's."""
+        if self.started.image["Config"].get("Entrypoint"):
+            with Losses():
+                self.started = replace(self.started, services=await services(self.container))
+
     @asynccontextmanager
     async def judged(self, network: Network, *, fresh: bool) -> AsyncIterator[tuple[DockerSandbox, Swept]]:
         """Where a verifier may judge, and what of the agent's changes was undone for it; see `judging`.
 
         Args:
             network: the verifier's own.
-            fresh: in a container of its own, which is gone after the context; else in this one,
-                whose processes are killed.
+            fresh: in a container of its own, which is gone after the context; else in this one, in
+                which the image's own services go on (see `note_services`) and all else is killed.
 
         Raises:
             TrialError: ``tamper``, it cannot be made fit; the container or the engine is gone.
@@ -195,9 +203,7 @@ class DockerSandbox(SandboxEnvironment):
         judging = Judging(self.fleet(), self.started, self.config)
         with Losses():
             if not fresh:
-                swept = await judging.shared()
-                await self.set_network(network)
-                yield self, swept
+                yield self, await judging.shared(network)
                 return
             async with judging.fresh(network) as (started, swept):
                 yield type(self)(started, self.config), swept
