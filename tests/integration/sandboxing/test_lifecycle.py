@@ -23,10 +23,11 @@ from workbench.core.errors import InfrastructureError, UsageError
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
-from workbench.sandboxing.fleet import Fleet, sweep
+from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.images import plan
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.labels import Owner
+from workbench.sandboxing.orphans import sweep
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 pytestmark = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import anyio
 import pytest
 from inspect_ai._util.exception import TerminateSampleError
 from inspect_ai.model import ChatMessageAssistant, execute_tools
@@ -19,6 +21,7 @@ from workbench.sandboxing.engine import Engine, EngineGoneError
 from workbench.sandboxing.fleet import Fleet, Started
 from workbench.sandboxing.limits import Limits
 from workbench.sandboxing.losses import SandboxLostError, SandboxSpentError
+from workbench.sandboxing.pause import Pause
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 OCI = b'OCI runtime exec failed: exec failed: exec: "x": executable file not found in $PATH: unknown\r\n'
@@ -195,14 +198,61 @@ async def test_F27_a_container_that_is_called_running_but_does_not_answer_is_los
         await sandbox(container).exec(["x"])
 
 
+IMAGE = {"Id": "sha256:a", "Config": {}}
+
+
 async def test_F39_a_disk_that_is_nearly_full_starts_nothing_and_says_so(
     fake: Any, engine: Engine, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake.info = {"DockerRootDir": str(tmp_path)}
     monkeypatch.setattr("workbench.sandboxing.fleet.free_bytes", lambda path: 5 << 20)
     with pytest.raises(InfrastructureError, match=r"infra:start. only 5 MiB are free"):
-        await Fleet(engine).start(DockerConfig(image="a"))
+        await Fleet(engine, Pause(0.05, 0.01)).start(DockerConfig(image="a"))
     assert not fake.times("POST")
+
+
+async def test_F39_trials_wait_until_the_disk_has_room_again(
+    fake: Any, engine: Engine, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.info, fake.images = {"DockerRootDir": str(tmp_path)}, {"a": IMAGE, "sha256:a": IMAGE}
+    free = iter([5 << 20] * 3)
+    monkeypatch.setattr("workbench.sandboxing.fleet.free_bytes", lambda path: next(free, 5 << 30))
+    started = await Fleet(engine, Pause(5, 0.01)).start(DockerConfig(image="a"))
+    assert (started.container.id, next(free, None)) == ("c1", None)
+
+
+@pytest.mark.parametrize("away", ["^/_ping", "^/containers/create"])
+async def test_F25_trials_wait_while_the_engine_is_away_and_then_start_once(
+    fake: Any, engine: Engine, away: str
+) -> None:
+    fake.images = {"a": IMAGE, "sha256:a": IMAGE}
+    fleet, started = Fleet(engine, Pause(5, 0.01)), []
+    await fleet.prepare(DockerConfig(image="a"))
+    fake.drop = f"{away}|^/_ping"
+
+    async def one() -> None:
+        started.append(await fleet.start(DockerConfig(image="a")))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(one)
+        await anyio.sleep(0.2)
+        assert started == []
+        fake.drop = "^$"
+    assert len(started) == fake.times("^POST /containers/c1/start") == 3
+
+
+async def test_F25_trials_that_waited_in_vain_are_excluded_and_the_others_do_not_wait_as_well(
+    fake: Any, engine: Engine
+) -> None:
+    fleet = Fleet(engine, Pause(0.3, 0.01))
+    await fleet.prepare(DockerConfig(image="a"))
+    fake.drop = "^/_ping"
+    began = time.monotonic()
+    for _ in range(5):
+        with pytest.raises(EngineGoneError, match=r"^.infra:engine"):
+            await fleet.start(DockerConfig(image="a"))
+    assert time.monotonic() - began < 1.2
 
 
 async def test_F25_a_container_of_another_boot_does_not_answer_for_ours(
