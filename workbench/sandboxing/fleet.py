@@ -192,16 +192,13 @@ class Fleet:
 
     async def _image(self, config: DockerConfig) -> dict[str, Any]:
         """The record of the image to start, by its content id."""
+        result = None if config.build is None else self.results[config.build.tag]
+        if result is not None and not result.ok:
+            raise InfrastructureError(result.cause, f"{config.reference}: {result.error}")
         try:
-            if config.build is not None:
-                result = self.results[config.build.tag]
-                name = result.image_id
-                if name is None:
-                    raise BuildError(result.error)
-            else:
-                name = await self._bases.have(config.reference)
+            name = (result and result.image_id) or await self._bases.have(config.reference)
         except BuildError as error:
-            raise InfrastructureError("infra:build", f"{config.reference}: {error.detail}") from None
+            raise InfrastructureError(error.cause, error.detail) from None
         found = await self.engine.image(name)
         if found is None:
             self.results.pop(config.reference, None)

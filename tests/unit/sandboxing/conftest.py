@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -32,6 +33,7 @@ class FakeEngine:
         refuse: (path, status, message) of requests that are refused, once for each entry.
         asked: method and path of every request; `bodies` what came with those that make something.
         events: what a build or pull says.
+        images: name or id -> the engine's record of an image; `pulls` those that are there after a pull.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,6 +51,7 @@ class FakeEngine:
         self.events: list[dict[str, Any]] = [{}]
         self.info: dict[str, Any] = {}
         self.images: dict[str, dict[str, Any]] = {}
+        self.pulls: dict[str, dict[str, Any]] = {}
         self.closing = threading.Event()
 
     def asked_word(self, command: list[str]) -> None:
@@ -103,9 +106,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif path.startswith("/containers/"):
             self.container(path)
         elif path.startswith("/images/") and path.endswith("/json"):
-            found = fake.images.get(path.removeprefix("/images/").removesuffix("/json"))
+            found = fake.images.get(unquote(path.removeprefix("/images/").removesuffix("/json")))
             self.json(200 if found else 404, found or {"message": "No such image"})
         else:
+            fake.images |= fake.pulls if path == "/images/create" else {}
             self.raw(200, b"".join(json.dumps(event).encode() + b"\n" for event in fake.events))
 
     def container(self, path: str) -> None:

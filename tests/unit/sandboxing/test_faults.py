@@ -274,13 +274,68 @@ async def test_an_engine_that_is_too_old_says_what_is_needed(fake: Any, engine: 
         engine.api()
 
 
-async def test_F38_a_pull_that_is_refused_says_why_and_is_tried_once(fake: Any, engine: Engine) -> None:
+async def test_F38_a_pull_that_a_registry_puts_off_is_tried_again_after_a_while_and_then_given_up(
+    fake: Any, engine: Engine
+) -> None:
     fake.events = [{"status": "Pulling"}, {"error": "toomanyrequests: slow down"}]
-    bases = Bases(engine)
+    bases, began = Bases(engine, back_off=(0.02, 0.1)), time.monotonic()
     for _ in range(2):
-        with pytest.raises(BuildError, match="cannot be pulled: toomanyrequests"):
+        with pytest.raises(BuildError, match=r"infra:image.*cannot be pulled: toomanyrequests"):
             await bases.have("python:3")
+    assert fake.times("POST /images/create") == 3
+    assert time.monotonic() - began > 0.12
+
+
+async def test_F38_a_registry_that_recovers_is_asked_until_it_does_and_many_ask_once(
+    fake: Any, engine: Engine
+) -> None:
+    bases, name = Bases(engine, back_off=(0.01, 0.01)), "python@sha256:" + "a" * 64
+    fake.refuse = [("^/images/create", 503, "503 Service Unavailable")]
+    fake.pulls = {name: IMAGE}
+    found: set[str] = set()
+
+    async def one() -> None:
+        found.add(await bases.have(name))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(one)
+    assert (found, fake.times("POST /images/create")) == ({"sha256:a"}, 2)
+
+
+async def test_F38_a_pull_that_is_refused_for_good_is_tried_once(fake: Any, engine: Engine) -> None:
+    fake.events = [{"error": "pull access denied for python, repository does not exist"}]
+    with pytest.raises(BuildError, match=r"infra:image.*access denied"):
+        await Bases(engine).have("python:3")
     assert fake.times("POST /images/create") == 1
+
+
+async def test_F38_a_name_that_comes_to_mean_another_image_ends_no_trial_on_it(
+    fake: Any, engine: Engine
+) -> None:
+    fake.images = {"a": IMAGE, "sha256:a": IMAGE, "sha256:b": {**IMAGE, "Id": "sha256:b"}}
+    fleet = Fleet(engine)
+    await fleet.start(DockerConfig(image="a"))
+    fake.images["a"] = fake.images["sha256:b"]
+    with pytest.raises(InfrastructureError, match=r"^.infra:image. a was a when this run began and is b now"):
+        await fleet.start(DockerConfig(image="a"))
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "says"),
+    [
+        ("a", {"Architecture": "arm64"}, "a is for arm64, this machine is amd64"),
+        (f"a@sha256:{'1' * 64}", {"RepoDigests": [f"a@sha256:{'2' * 64}"]}, "another digest"),
+    ],
+    ids=["platform", "digest"],
+)
+async def test_F38_an_image_that_is_not_what_was_asked_for_is_refused(
+    fake: Any, engine: Engine, name: str, record: dict[str, Any], says: str
+) -> None:
+    fake.info, fake.images = {"Architecture": "x86_64"}, {name: {**IMAGE, **record}}
+    with pytest.raises(InfrastructureError, match=rf"^.infra:image.*{says}"):
+        await Fleet(engine).start(DockerConfig(image=name))
+    assert not fake.times("POST")
 
 
 async def test_F38_a_registry_that_says_nothing_is_left_alone_from_then_on(fake: Any, engine: Engine) -> None:
