@@ -132,6 +132,7 @@ class Policy:
 
 POLICY: dict[str, Policy] = {
     "infra:engine": Policy(retry=True),
+    "infra:image": Policy(retry=True),
     "infra:build": Policy(retry=True),
     "infra:start": Policy(retry=True),
     "infra:sandbox_lost": Policy(retry=True),

@@ -98,7 +98,7 @@ async def _reward(
         raise VerifierError("verifier_error:bootstrap", f"test.sh did not start: {_tail(result)}")
     try:
         reward = read_reward(text, js)
-        check_ran(reward, script, report, f"{result.stdout}\n{result.stderr}")
+        check_ran(reward, script, report, f"{result.stdout}\n{result.stderr}", result.returncode)
     except VerifierError as error:
         raise VerifierError(error.cause, f"{error.detail}; its output ends: {_tail(result)}") from None
     return reward, report

@@ -6,7 +6,7 @@ from workbench.core.errors import UsageError
 from workbench.core.terminal import console
 from workbench.sandboxing import network
 from workbench.sandboxing.engine import Engine
-from workbench.sandboxing.fleet import sweep
+from workbench.sandboxing.orphans import sweep
 
 
 async def clean_up(engine: Engine, id: str | None) -> None:

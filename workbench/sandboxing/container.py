@@ -145,8 +145,8 @@ class Container:
                     record = await self._ended(exec_id)
         except TimeoutError:
             dead = await self._kill(token, user)
-            text = b"".join(part for sink in (out, err) for part in sink.parts[::2])
-            raise CommandTimeoutError(timeout or 0.0, text.decode("utf-8", "replace"), not dead) from None
+            text = out.text(limit // 2) + err.text(limit // 2)
+            raise CommandTimeoutError(timeout or 0.0, text, not dead) from None
         except anyio.get_cancelled_exc_class():
             with anyio.move_on_after(_CANCEL_SECONDS, shield=True):
                 await self._kill(token, user)

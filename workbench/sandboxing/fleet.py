@@ -22,13 +22,15 @@ from workbench.sandboxing.builder import BuildError, free_bytes
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.container import Container
 from workbench.sandboxing.debian import DEBIAN_PYTHON
-from workbench.sandboxing.engine import Engine, explanation, status_code
+from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
 from workbench.sandboxing.gateway import Enclosure, enclose, gateway_options, open_up, ready
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.limits import Limits, effective, host_config, may_limit_storage
 from workbench.sandboxing.network import ensure_network
+from workbench.sandboxing.orphans import sweep
+from workbench.sandboxing.pause import Pause
 from workbench.sandboxing.progress import BuildDisplay
 from workbench.sandboxing.resolving import default_servers
 from workbench.sandboxing.services import services
@@ -59,10 +61,15 @@ class Started:
 
 
 class Fleet:
-    """All containers of one process on one engine."""
+    """All containers of one process on one engine.
 
-    def __init__(self, engine: Engine | None = None) -> None:
+    Args:
+        pause: how long trials wait for an engine or for disk space.
+    """
+
+    def __init__(self, engine: Engine | None = None, pause: Pause | None = None) -> None:
         self.engine = engine or Engine()
+        self._pause = pause or Pause()
         self.run = labels.token()
         self.results: dict[str, BuildResult] = {}
         self.running: dict[str, Container] = {}
@@ -118,17 +125,26 @@ class Fleet:
     async def start(self, config: DockerConfig, before: Before | None = None) -> Started:
         """A running container of a configuration.
 
+        While the engine is away or its disk is nearly full, starts wait; see `Pause`.
+
         Args:
             before: done to the container that exists and does not yet run.
 
         Raises:
-            InfrastructureError: ``infra:build`` no image, ``infra:start`` it does not come up,
-                ``infra:engine`` no engine, ``task:unsupported`` what this provider cannot give.
+            InfrastructureError: ``infra:image`` or ``infra:build`` no image, ``infra:start`` it does not
+                come up, ``infra:engine`` no engine, ``task:unsupported`` what this provider cannot give.
         """
         if config.gpus:
             raise InfrastructureError("task:unsupported", f"{config.gpus} GPU wanted; this sandbox has none")
         await self.prepare(config)
-        self._check_disk()
+        await self._pause.wait(self._obstacle)
+        try:
+            return await self._start(config, before)
+        except EngineGoneError:
+            await self._pause.wait(self._obstacle)
+            return await self._start(config, before)
+
+    async def _start(self, config: DockerConfig, before: Before | None) -> Started:
         image = await self._image(config)
         limits = effective(config, self._info)
         container = await self._create(config, image, limits)
@@ -176,16 +192,13 @@ class Fleet:
 
     async def _image(self, config: DockerConfig) -> dict[str, Any]:
         """The record of the image to start, by its content id."""
+        result = None if config.build is None else self.results[config.build.tag]
+        if result is not None and not result.ok:
+            raise InfrastructureError(result.cause, f"{config.reference}: {result.error}")
         try:
-            if config.build is not None:
-                result = self.results[config.build.tag]
-                name = result.image_id
-                if name is None:
-                    raise BuildError(result.error)
-            else:
-                name = await self._bases.have(config.reference)
+            name = (result and result.image_id) or await self._bases.have(config.reference)
         except BuildError as error:
-            raise InfrastructureError("infra:build", f"{config.reference}: {error.detail}") from None
+            raise InfrastructureError(error.cause, error.detail) from None
         found = await self.engine.image(name)
         if found is None:
             self.results.pop(config.reference, None)
@@ -313,10 +326,16 @@ class Fleet:
         if enclosure is not None:
             await open_up(self.engine, enclosure.id)
 
-    def _check_disk(self) -> None:
+    async def _obstacle(self) -> InfrastructureError | None:
+        """What keeps trials from being started now."""
         free = free_bytes(Path(str(self._info.get("DockerRootDir") or "/nonexistent")))
         if free is not None and free < _LOW_WATER:
-            raise InfrastructureError("infra:start", f"only {free >> 20} MiB are free on the engine's disk")
+            return InfrastructureError("infra:start", f"only {free >> 20} MiB are free on the engine's disk")
+        try:
+            await self.engine.call(lambda api: api.ping())
+        except EngineGoneError as gone:
+            return gone
+        return None
 
     def _remove_at_exit(self, pid: int) -> None:
         """The last resort when the event loop was torn down before its containers were removed."""
@@ -343,57 +362,3 @@ def _force_remove(api: Any, *, id: str) -> None:
 def shared_fleet(url: str) -> Fleet:
     """The fleet of this process on the engine at an address."""
     return Fleet(Engine(url))
-
-
-async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:
-    """Remove our containers whose process is gone; strangers' containers are never touched.
-
-    Args:
-        only: remove the one container of ours with this id (or its beginning), used or not.
-
-    Returns:
-        (removed, left because somebody uses them).
-    """
-    filters = {"label": labels.RUN}
-    found: Any = await engine.call(lambda api: api.containers(all=True, filters=filters), repeatable=True)
-    if only is not None:
-        found = [record for record in found if len(only) >= 4 and str(record["Id"]).startswith(only)]
-    stale = [Container(engine, str(record["Id"])) for record in found if only or _over(record)]
-    async with together() as tasks:
-        for container in stale:
-            tasks.start_soon(_remove_quietly, container)
-    if only is None:
-        await _sweep_others(engine)
-    return len(stale), len(found) - len(stale)
-
-
-async def _sweep_others(engine: Engine) -> None:
-    """Remove the networks of trials, and the images made for verification, of runs that are over."""
-    filters = {"label": labels.OWNER}
-    images: Any = await engine.call(lambda api: api.images(filters=filters), repeatable=True)
-    networks: Any = await engine.call(lambda api: api.networks(filters=filters), repeatable=True)
-    for record in filter(_over, networks):
-        await open_up(engine, str(record["Id"]))
-    for record in filter(_over, images):
-        await drop_image(engine, str(record["Id"]))
-
-
-async def drop_image(engine: Engine, image: str) -> None:
-    """Remove a snapshot; one that is in use stays for the next sweep."""
-    try:
-        await engine.call(lambda api: api.remove_image(image, force=True, noprune=True))
-    except Exception as error:
-        if status_code(error) is None:
-            raise
-
-
-def _over(record: dict[str, Any]) -> bool:
-    owner = labels.Owner.parse((record.get("Labels") or {}).get(labels.OWNER, ""))
-    return owner is not None and owner.gone()
-
-
-async def _remove_quietly(container: Container) -> None:
-    try:
-        await container.remove()
-    except Exception as error:
-        logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))

@@ -19,8 +19,9 @@ import anyio
 from workbench.core.types import Network
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.container import Container
-from workbench.sandboxing.fleet import Fleet, Started, drop_image
+from workbench.sandboxing.fleet import Fleet, Started
 from workbench.sandboxing.network import join
+from workbench.sandboxing.orphans import drop_image
 from workbench.sandboxing.resolving import resolve_publicly
 from workbench.sandboxing.successor import Swept, changes, clean, copy, frozen, restore, silence, snapshot
 from workbench.sandboxing.sweep import Rules, Sweep

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import anyio
 import pytest
@@ -149,11 +151,68 @@ async def test_killing_everything_does_not_end_the_container(box: DockerSandbox)
 
 async def test_F29_output_beyond_the_limit_keeps_both_ends_and_says_so(box: DockerSandbox) -> None:
     with override_max_exec_output_size(10_000):
-        done = await box.exec(["sh", "-c", "echo first; head -c 300000000 /dev/zero; echo last"], timeout=60)
+        done = await box.exec(["sh", "-c", "echo first; head -c 300000 /dev/zero; echo last"], timeout=60)
     assert done.stdout.startswith("first\n")
     assert done.stdout.endswith("last\n")
     assert "bytes of output left out" in done.stdout
     assert len(done.stdout.encode()) <= 10_000
+
+
+LIMIT_MB = 64
+FLOODS = {
+    "one-line": ("head -c 1000000000 /dev/zero; echo", 1_000_000_001),
+    "lines": ("yes 0123456789012345678 | head -c 300000000; echo", 300_000_001),
+    "no-text": ("head -c 200000000 /dev/zero | tr '\\0' '\\377'; echo", 200_000_001),
+}
+
+
+@pytest.fixture
+def peak() -> Callable[[], float]:
+    """Says by how many MiB this process grew at most since the fixture was made."""
+
+    def status(key: str) -> float:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
+
+    Path("/proc/self/clear_refs").write_text("5")
+    before = status("VmRSS")
+    return lambda: status("VmHWM") - before
+
+
+@pytest.mark.parametrize("channel", [True, False], ids=["channel", "engine"])
+@pytest.mark.parametrize("flood", FLOODS)
+async def test_F29_a_flood_of_output_is_counted_to_the_byte_and_costs_the_host_little_memory(
+    flooded: DockerSandbox, peak: Callable[[], float], channel: bool, flood: str
+) -> None:
+    script, size = FLOODS[flood]
+    flooded.container.channels = channel
+    flooded.container.close_channels()
+    done = await flooded.exec(["sh", "-c", f"{script}; echo error >&2"], timeout=60)
+    grown = peak()
+    head, left, tail = re.fullmatch(
+        r"(?s)(.+)\n\[... (\d+) bytes of output left out ...]\n(.+)", done.stdout
+    ).groups()  # type: ignore[union-attr]
+    shown = sum(len(part) if flood == "no-text" else len(part.encode()) for part in (head, tail))
+    assert (shown + int(left), tail[-1], done.stderr) == (size, "\n", "error\n")
+    assert len(done.stdout.encode()) <= 10 << 20
+    assert grown < LIMIT_MB
+
+
+@pytest.mark.parametrize("channel", [True, False], ids=["channel", "engine"])
+async def test_F29_a_command_that_never_stops_printing_ends_with_its_time_and_says_what_was_cut(
+    flooded: DockerSandbox, peak: Callable[[], float], channel: bool
+) -> None:
+    flooded.container.channels = channel
+    flooded.container.close_channels()
+    with pytest.raises(TimeoutError) as late:
+        await flooded.exec(["yes"], timeout=1)
+    assert "bytes of output left out" in late.value.truncated_output  # type: ignore[attr-defined]
+    assert peak() < LIMIT_MB
+
+
+@pytest.fixture(scope="module")
+def flooded(start: Start, root_image: BuildPlan) -> DockerSandbox:
+    return anyio.run(start, DockerConfig(build=root_image))
 
 
 async def test_F29_bytes_that_are_no_text_are_replaced_not_fatal(box: DockerSandbox) -> None:

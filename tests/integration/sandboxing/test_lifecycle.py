@@ -23,10 +23,11 @@ from workbench.core.errors import InfrastructureError, UsageError
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
-from workbench.sandboxing.fleet import Fleet, sweep
+from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.images import plan
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.labels import Owner
+from workbench.sandboxing.orphans import sweep
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 pytestmark = [
@@ -215,8 +216,8 @@ async def test_F37_forty_containers_at_once_start_and_go(fleet: Fleet, root_imag
     assert not fleet.running
 
 
-async def test_an_image_that_was_removed_is_a_start_failure(fleet: Fleet) -> None:
-    with pytest.raises(InfrastructureError, match=r"infra:build.*cannot be pulled"):
+async def test_F38_an_image_that_cannot_be_had_has_a_cause_of_its_own(fleet: Fleet) -> None:
+    with pytest.raises(InfrastructureError, match=r"infra:image.*cannot be pulled"):
         await fleet.start(DockerConfig(image=f"localhost:1/absent-{labels.token()}"))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import anyio
 import pytest
 from inspect_ai._util.exception import TerminateSampleError
 from inspect_ai.model import ChatMessageAssistant, execute_tools
@@ -19,6 +21,7 @@ from workbench.sandboxing.engine import Engine, EngineGoneError
 from workbench.sandboxing.fleet import Fleet, Started
 from workbench.sandboxing.limits import Limits
 from workbench.sandboxing.losses import SandboxLostError, SandboxSpentError
+from workbench.sandboxing.pause import Pause
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 OCI = b'OCI runtime exec failed: exec failed: exec: "x": executable file not found in $PATH: unknown\r\n'
@@ -195,14 +198,61 @@ async def test_F27_a_container_that_is_called_running_but_does_not_answer_is_los
         await sandbox(container).exec(["x"])
 
 
+IMAGE = {"Id": "sha256:a", "Config": {}}
+
+
 async def test_F39_a_disk_that_is_nearly_full_starts_nothing_and_says_so(
     fake: Any, engine: Engine, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake.info = {"DockerRootDir": str(tmp_path)}
     monkeypatch.setattr("workbench.sandboxing.fleet.free_bytes", lambda path: 5 << 20)
     with pytest.raises(InfrastructureError, match=r"infra:start. only 5 MiB are free"):
-        await Fleet(engine).start(DockerConfig(image="a"))
+        await Fleet(engine, Pause(0.05, 0.01)).start(DockerConfig(image="a"))
     assert not fake.times("POST")
+
+
+async def test_F39_trials_wait_until_the_disk_has_room_again(
+    fake: Any, engine: Engine, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.info, fake.images = {"DockerRootDir": str(tmp_path)}, {"a": IMAGE, "sha256:a": IMAGE}
+    free = iter([5 << 20] * 3)
+    monkeypatch.setattr("workbench.sandboxing.fleet.free_bytes", lambda path: next(free, 5 << 30))
+    started = await Fleet(engine, Pause(5, 0.01)).start(DockerConfig(image="a"))
+    assert (started.container.id, next(free, None)) == ("c1", None)
+
+
+@pytest.mark.parametrize("away", ["^/_ping", "^/containers/create"])
+async def test_F25_trials_wait_while_the_engine_is_away_and_then_start_once(
+    fake: Any, engine: Engine, away: str
+) -> None:
+    fake.images = {"a": IMAGE, "sha256:a": IMAGE}
+    fleet, started = Fleet(engine, Pause(5, 0.01)), []
+    await fleet.prepare(DockerConfig(image="a"))
+    fake.drop = f"{away}|^/_ping"
+
+    async def one() -> None:
+        started.append(await fleet.start(DockerConfig(image="a")))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(one)
+        await anyio.sleep(0.2)
+        assert started == []
+        fake.drop = "^$"
+    assert len(started) == fake.times("^POST /containers/c1/start") == 3
+
+
+async def test_F25_trials_that_waited_in_vain_are_excluded_and_the_others_do_not_wait_as_well(
+    fake: Any, engine: Engine
+) -> None:
+    fleet = Fleet(engine, Pause(0.3, 0.01))
+    await fleet.prepare(DockerConfig(image="a"))
+    fake.drop = "^/_ping"
+    began = time.monotonic()
+    for _ in range(5):
+        with pytest.raises(EngineGoneError, match=r"^.infra:engine"):
+            await fleet.start(DockerConfig(image="a"))
+    assert time.monotonic() - began < 1.2
 
 
 async def test_F25_a_container_of_another_boot_does_not_answer_for_ours(
@@ -224,13 +274,68 @@ async def test_an_engine_that_is_too_old_says_what_is_needed(fake: Any, engine: 
         engine.api()
 
 
-async def test_F38_a_pull_that_is_refused_says_why_and_is_tried_once(fake: Any, engine: Engine) -> None:
+async def test_F38_a_pull_that_a_registry_puts_off_is_tried_again_after_a_while_and_then_given_up(
+    fake: Any, engine: Engine
+) -> None:
     fake.events = [{"status": "Pulling"}, {"error": "toomanyrequests: slow down"}]
-    bases = Bases(engine)
+    bases, began = Bases(engine, back_off=(0.02, 0.1)), time.monotonic()
     for _ in range(2):
-        with pytest.raises(BuildError, match="cannot be pulled: toomanyrequests"):
+        with pytest.raises(BuildError, match=r"infra:image.*cannot be pulled: toomanyrequests"):
             await bases.have("python:3")
+    assert fake.times("POST /images/create") == 3
+    assert time.monotonic() - began > 0.12
+
+
+async def test_F38_a_registry_that_recovers_is_asked_until_it_does_and_many_ask_once(
+    fake: Any, engine: Engine
+) -> None:
+    bases, name = Bases(engine, back_off=(0.01, 0.01)), "python@sha256:" + "a" * 64
+    fake.refuse = [("^/images/create", 503, "503 Service Unavailable")]
+    fake.pulls = {name: IMAGE}
+    found: set[str] = set()
+
+    async def one() -> None:
+        found.add(await bases.have(name))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(one)
+    assert (found, fake.times("POST /images/create")) == ({"sha256:a"}, 2)
+
+
+async def test_F38_a_pull_that_is_refused_for_good_is_tried_once(fake: Any, engine: Engine) -> None:
+    fake.events = [{"error": "pull access denied for python, repository does not exist"}]
+    with pytest.raises(BuildError, match=r"infra:image.*access denied"):
+        await Bases(engine).have("python:3")
     assert fake.times("POST /images/create") == 1
+
+
+async def test_F38_a_name_that_comes_to_mean_another_image_ends_no_trial_on_it(
+    fake: Any, engine: Engine
+) -> None:
+    fake.images = {"a": IMAGE, "sha256:a": IMAGE, "sha256:b": {**IMAGE, "Id": "sha256:b"}}
+    fleet = Fleet(engine)
+    await fleet.start(DockerConfig(image="a"))
+    fake.images["a"] = fake.images["sha256:b"]
+    with pytest.raises(InfrastructureError, match=r"^.infra:image. a was a when this run began and is b now"):
+        await fleet.start(DockerConfig(image="a"))
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "says"),
+    [
+        ("a", {"Architecture": "arm64"}, "a is for arm64, this machine is amd64"),
+        (f"a@sha256:{'1' * 64}", {"RepoDigests": [f"a@sha256:{'2' * 64}"]}, "another digest"),
+    ],
+    ids=["platform", "digest"],
+)
+async def test_F38_an_image_that_is_not_what_was_asked_for_is_refused(
+    fake: Any, engine: Engine, name: str, record: dict[str, Any], says: str
+) -> None:
+    fake.info, fake.images = {"Architecture": "x86_64"}, {name: {**IMAGE, **record}}
+    with pytest.raises(InfrastructureError, match=rf"^.infra:image.*{says}"):
+        await Fleet(engine).start(DockerConfig(image=name))
+    assert not fake.times("POST")
 
 
 async def test_F38_a_registry_that_says_nothing_is_left_alone_from_then_on(fake: Any, engine: Engine) -> None:
