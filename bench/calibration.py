@@ -53,7 +53,7 @@ COVERAGE = (
     "rate: bootstrap over tasks",
     "difference: clustered score interval",
     "difference of 10 points: clustered score interval",
-    "share of the gold gap: Fieller by scores",
+    "share of the gold gap: Fieller by score intervals",
     "difference: t over tasks",
     "difference: bootstrap over tasks",
 )
