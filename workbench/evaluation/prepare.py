@@ -15,6 +15,7 @@ from workbench.core.errors import InfrastructureError, TrialError, UsageError, p
 from workbench.core.record import Exposure
 from workbench.core.types import Arm
 from workbench.evaluation import trials
+from workbench.evaluation.bounds import bounds_of
 from workbench.evaluation.budget import priced
 from workbench.evaluation.container import LOCAL, docker_of, image_of, notes_of, provider_of
 from workbench.evaluation.experiment import Experiment
@@ -130,6 +131,7 @@ async def _install(
 def _describe(record: TrialState, task: BenchmarkTask, environment: SandboxEnvironment) -> None:
     record.sandbox = provider_of(environment)
     record.image, record.notes = image_of(environment), [*_notes(task), *notes_of(environment)]
+    record.limits = bounds_of(task, docker_of(environment))
 
 
 def _notes(task: BenchmarkTask) -> list[str]:

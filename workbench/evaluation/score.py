@@ -214,6 +214,7 @@ def _record(
         image=kept.image,
         task_digest=experiment.task_digests[task_id],
         notes=tuple(kept.notes),
+        limits=tuple(kept.limits),
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
         route=route,
         exposure=exposure,

@@ -6,9 +6,10 @@ import contextlib
 from functools import partial
 from typing import Any
 
+from workbench.core.errors import InfrastructureError
 from workbench.core.types import Network
 from workbench.sandboxing import labels
-from workbench.sandboxing.engine import Engine, status_code
+from workbench.sandboxing.engine import Engine, explanation, status_code
 
 _NAME = "skill-workbench-"
 _FILTERS = {"name": _NAME, "label": f"{labels.RUN}=shared"}
@@ -20,6 +21,9 @@ async def ensure_network(engine: Engine) -> str:
 
     Two processes may make one at the same time, so names are random (engines stumble over two of
     one name); all agree on the oldest, and who made another takes it away.
+
+    Raises:
+        InfrastructureError: ``infra:start``, the engine has no addresses left, or makes none.
     """
     found = await _find(engine)
     if found is not None:
@@ -30,7 +34,13 @@ async def ensure_network(engine: Engine) -> str:
         marks = {labels.RUN: "shared"}
         return str(api.create_network(name, driver="bridge", options=_OPTIONS, labels=marks)["Id"])
 
-    made = await engine.call(make)
+    try:
+        made = await engine.call(make)
+    except Exception as error:
+        if status_code(error) is None:
+            raise
+        said = f"no network can be made: {explanation(error)}; free some with: docker network prune"
+        raise InfrastructureError("infra:start", said) from None
     oldest = await _find(engine) or made
     if oldest != made:
         with contextlib.suppress(Exception):

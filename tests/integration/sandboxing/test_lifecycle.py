@@ -203,16 +203,22 @@ def test_SB_09_cleaning_up_by_id_removes_ours_and_refuses_a_strangers(
 async def test_F37_forty_containers_at_once_start_and_go(fleet: Fleet, root_image: BuildPlan) -> None:
     config = DockerConfig(build=root_image, network_verify="public")
     answers: list[bool] = []
+    bridges: list[set[str]] = []
 
     async def one() -> None:
         started = await fleet.start(config)
         answers.append(await started.container.alive())
+        found: list[dict[str, Any]] = await fleet.engine.call(
+            lambda api: api.networks(names=["skill-workbench-"])
+        )
+        bridges.append({str(each["Id"]) for each in found if "trial" not in each["Name"]})
         await fleet.remove([started.container])
 
     async with anyio.create_task_group() as tasks:
         for _ in range(40):
             tasks.start_soon(one)
     assert answers == [True] * 40
+    assert len(set.union(*bridges)) <= 2  # none per trial; two where another process makes one as well
     assert not fleet.running
 
 

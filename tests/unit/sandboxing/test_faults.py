@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -272,6 +273,44 @@ async def test_an_engine_that_is_too_old_says_what_is_needed(fake: Any, engine: 
     fake.version = "1.24"
     with pytest.raises(MachineError, match=r"speaks API 1\.24, at least 1\.41"):
         engine.api()
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("^/networks/create", 500, "could not find an available, non-overlapping IPv4 address pool"),
+        ("^/containers/create", 409, 'Conflict. The container name "/x" is already in use'),
+        ("^/containers/c1/start", 500, "failed to create endpoint: no available IPv4 addresses"),
+    ],
+    ids=["pools", "name", "addresses"],
+)
+async def test_F37_an_engine_that_has_no_addresses_or_names_left_fails_the_start_of_one_trial(
+    fake: Any, engine: Engine, path: str, status: int, says: str
+) -> None:
+    fake.images, fake.refuse = {"a": IMAGE, "sha256:a": IMAGE}, [(path, status, says)]
+    fleet, config = Fleet(engine), DockerConfig(image="a", network="public")
+    with pytest.raises(InfrastructureError, match=rf"^.infra:start. .*{re.escape(says)}"):
+        await fleet.start(config)
+    assert not fleet.running
+    assert (await fleet.start(config)).container.id == "c1"
+
+
+async def test_F37_F42_what_is_made_has_random_names_and_says_nothing_of_its_trial(
+    fake: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.images = {"a": IMAGE, "sha256:a": IMAGE}
+    fleet, config = Fleet(engine), DockerConfig(image="a", network="public")
+    monkeypatch.setattr(DockerSandbox, "fleet", classmethod(lambda cls: fleet))
+    for _ in range(2):
+        canaries = {"task": "canary-task", "gold": "canary-skill", "arm": "canary-arm"}
+        await DockerSandbox.sample_init("canary-suite", config, canaries)
+    asked = "".join(fake.bodies)
+    assert "canary" not in asked
+    names = re.findall(r'"(?:Hostname|Name)": "([^"]{5,})"', asked)
+    names = [name for name in names if name != "nofile"]
+    assert len(names) == len(set(names)) == 4
+    assert all(re.fullmatch(r"(?:skill-workbench-)?[0-9a-f]{12,16}", name) for name in names)
+    assert "containers/create?name" not in asked
 
 
 async def test_F38_a_pull_that_a_registry_puts_off_is_tried_again_after_a_while_and_then_given_up(

@@ -12,7 +12,6 @@ import shlex
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal, overload
 
 import anyio
@@ -28,17 +27,16 @@ from inspect_ai.util import (
 from pydantic import BaseModel
 from typing_extensions import override
 
-from workbench.core.content import load_content
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.types import Network
 from workbench.sandboxing import archive, files, network
 from workbench.sandboxing.availability import engine_url
 from workbench.sandboxing.cleanup import clean_up
 from workbench.sandboxing.config import DockerConfig
+from workbench.sandboxing.configuration import resolve
 from workbench.sandboxing.counters import Counts, count
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet, Started, shared_fleet
-from workbench.sandboxing.images import plan
 from workbench.sandboxing.judging import Judging
 from workbench.sandboxing.losses import Losses
 from workbench.sandboxing.services import services
@@ -352,25 +350,6 @@ class DockerSandbox(SandboxEnvironment):
         if self._counted.memory <= before:
             return ""
         return f"\n[killed: the memory limit of {self.started.limits.memory >> 20} MiB was reached]\n"
-
-
-def resolve(config: SandboxEnvironmentConfigType | None) -> DockerConfig:
-    """A configuration from what Inspect hands over: a model, a YAML file, a Dockerfile or its folder.
-
-    Raises:
-        UsageError: something else, or nothing.
-    """
-    if isinstance(config, DockerConfig):
-        return config
-    if isinstance(config, str):
-        path = Path(config)
-        if path.suffix in (".yaml", ".yml"):
-            return load_content(path, DockerConfig)
-        if path.is_dir():
-            return DockerConfig(build=plan(path, empty=()))
-        return DockerConfig(build=plan(path.parent, dockerfile=path.name, empty=()))
-    found = "nothing" if config is None else type(config).__name__
-    raise UsageError(f"sandbox docker-sdk: found {found}; give a Dockerfile, a YAML file or a DockerConfig")
 
 
 def _not_started(said: str) -> ExecResult[str]:
