@@ -138,7 +138,8 @@ async def silence(container: Container, spared: Sequence[str]) -> None:
 
 async def _processes(container: Container) -> int:
     """How many processes the container has, by the engine."""
-    found: Any = await _asked(container, lambda api: api.top(container.id, "-eo pid"))
+    # With columns of one's own, Podman would run the container's ps, which might lie.
+    found: Any = await _asked(container, lambda api: api.top(container.id))
     return len(found.get("Processes") or ())
 
 
