@@ -271,7 +271,7 @@ class Container:
             await anyio.aclose_forcefully(stream)
         record = await self._ended(exec_id)
         if self.engine.podman:
-            record["Pid"] = int(podman.started(record["ExitCode"], err.data()))
+            record["Pid"] = int(podman.started(record["ExitCode"], out.data() + err.data()))
         return record
 
     async def _inspect(self, exec_id: str) -> dict[str, Any]:

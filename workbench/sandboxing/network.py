@@ -14,7 +14,7 @@ from typing import Any
 from workbench.core.errors import InfrastructureError
 from workbench.core.types import Network
 from workbench.sandboxing import labels, podman
-from workbench.sandboxing.engine import Engine, status_code
+from workbench.sandboxing.engine import Engine, explanation, status_code
 
 _NAME = "skill-workbench-"
 _FILTERS = {"name": _NAME, "label": f"{labels.RUN}=shared"}
@@ -72,8 +72,10 @@ async def join(engine: Engine, container: str, network: Network) -> None:
         else:
             await engine.call(lambda api: api.disconnect_container_from_network(container, found))
     except Exception as error:
-        if not _already(error):
+        if status_code(error) is None:
             raise
+        if not _already(error):
+            raise InfrastructureError("infra:start", f"network '{network}': {explanation(error)}") from None
 
 
 async def remove_unused(engine: Engine) -> None:

@@ -31,12 +31,18 @@ def is_podman(version: Mapping[str, Any]) -> bool:
 
 
 def started(code: int | None, said: bytes) -> bool:
-    """Whether a command that has ended was started at all, by its exit code and standard error.
+    """Whether a command that has ended was started at all, by its exit code and all that it printed.
 
-    Podman's record does not tell. A command that prints Podman's words and exits as Podman would
-    passes for one that was not started: it has no other result then either.
+    Podman's record does not tell. A command that prints Podman's words, nothing else, and exits as
+    Podman would passes for one that was not started.
     """
-    return code not in _UNSTARTABLE or not (said.startswith(b"Error: ") and b": OCI " in said)
+    lines = said.splitlines()
+    return code not in _UNSTARTABLE or not (
+        0 < len(lines) < 3
+        and lines[0].startswith(b"Error: ")
+        and b": OCI " in lines[0]
+        and all(line.startswith(NOISE.strip().encode()) for line in lines[1:])
+    )
 
 
 def corrected(info: Mapping[str, Any], host: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,9 +73,10 @@ async def test_a_commands_result_counts_although_its_process_is_forgotten(
 ) -> None:
     podman.output = [(1, b"out")]
     assert (await box.exec(["x"])).stdout == "out"
-    podman.output, podman.record["ExitCode"] = [(2, b"Error: mine\n")], 127
-    done = await box.exec(["x"])
-    assert (done.returncode, done.stderr) == (127, "Error: mine\n")
+    for more in (b"", MISSING):
+        podman.output, podman.record["ExitCode"] = [(2, b"Error: mine\n" + more)], 127
+        done = await box.exec(["x"])
+        assert (done.returncode, done.stderr.encode()) == (127, b"Error: mine\n" + more)
 
 
 @pytest.mark.parametrize(("said", "code"), [(MISSING, 127), (NO_FOLDER, 126)], ids=["program", "folder"])
