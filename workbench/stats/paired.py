@@ -1,9 +1,10 @@
 """The paired difference between two arms that ran the same tasks.
 
 The unit of analysis is the task: trials are averaged within it, tasks are what varies. Which
-interval to report was chosen by simulation (`bench/calibration.py`): the clustered score interval covers
-where the t interval and the bootstrap do not, and is narrower than that of Newcombe's kind
-(MOVER), which covers too rarely where few tasks differ, all in one direction.
+interval to report was chosen by simulation (`bench/calibration.py`, 264 designs of 20 to 87 tasks): the
+clustered score interval covers 97.6 % on average and 94.8 % at worst, the t interval 89.6 %, the
+bootstrap 87.2 %. That of Newcombe's kind (MOVER) is wider, and yet too narrow where few tasks differ,
+all in one direction.
 """
 
 from __future__ import annotations

@@ -70,8 +70,8 @@ def clustered_rate(tasks: TaskRewards, level: float = LEVEL) -> Rate:
 
     Wilson's interval on `effective_trials` (Korn & Graubard 1998), with Student's t on (tasks - 1)
     degrees of freedom. Identical trials of a task count once; where all tasks agree, each counts
-    once. In simulations of 12 to 87 tasks, 1 to 10 trials, success 5 to 95 % and correlation 0 to 1
-    (2,000 runs each) it covered 93.8 to 100 %; with p(1-p)/SE^2 as it stands, 89 to 99 %.
+    once. Over 20 to 87 tasks, 1 to 10 trials, success 5 to 95 % and correlation 0 to 1 it covers 96.4 %
+    on average and 94.5 % in the worst of 264 designs (`bench/calibration.py`).
 
     Raises:
         ValueError: no task, a task without trials, or a reward outside [0, 1].
