@@ -69,7 +69,7 @@ async def test_a_missing_program_is_a_result_as_a_shell_gives_it(box: DockerSand
     assert (done.returncode, done.stdout) == (127, "")
 
 
-async def test_SB_14_a_child_that_keeps_the_pipe_open_does_not_keep_the_caller(box: DockerSandbox) -> None:
+async def test_F32_SB_14_a_child_that_keeps_the_pipe_open_does_not_keep_the_caller(box: DockerSandbox) -> None:
     began = time.monotonic()
     done = await box.exec(["sh", "-c", "sleep 600 & echo done"], timeout=30)
     assert done.stdout == "done\n"
@@ -232,7 +232,7 @@ async def test_many_commands_at_once_do_not_mix_their_streams(box: DockerSandbox
     assert results == {number: f"in-{number} err-{number}" for number in range(40)}
 
 
-async def test_SB_12_a_memory_kill_is_named_and_the_container_lives(
+async def test_F28_SB_12_a_memory_kill_is_named_and_the_container_lives(
     start: Start, root_image: BuildPlan
 ) -> None:
     box = await start(DockerConfig(build=root_image, memory_mb=64))
@@ -283,7 +283,7 @@ async def test_F27_a_container_with_no_memory_left_for_a_command_is_still_judged
     assert box.incidents == ["out_of_memory"]
 
 
-@pytest.mark.parametrize("says", ["exit 0", "exit 1", "echo $5", "kill -9 $$"])
+@pytest.mark.parametrize("says", ["exit 0", "kill -9 $$"])
 async def test_F46_an_agent_that_swaps_the_shell_cannot_have_its_trial_taken_for_lost(
     start: Start, root_image: BuildPlan, says: str
 ) -> None:
