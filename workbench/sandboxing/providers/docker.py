@@ -306,7 +306,12 @@ class DockerSandbox(SandboxEnvironment):
         return f"\n[killed: the disk limit of {self.config.storage_mb or DEFAULT_MB} MiB was reached]\n"
 
     async def _memory_note(self) -> str:
-        """A line for standard error when a kill was the memory limit's doing, by the kernel's counters."""
+        """A line for standard error when a kill was the memory limit's doing, by the kernel's counters.
+
+        Without a limit of the container's own they are those of the machine.
+        """
+        if "memory" in self.started.limits.unlimited:
+            return ""
         with Losses():
             done = await self.container.run(["/bin/sh", "-c", _OOM_COUNTERS], cwd="/", user="0")
         counts = [int(line) for line in done.out.data().split() if line.isdigit()]
