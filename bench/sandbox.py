@@ -23,6 +23,7 @@ import anyio
 import click
 from inspect_ai.util import SandboxEnvironment
 
+from workbench.sandboxing import labels
 from workbench.sandboxing.availability import engine_status
 from workbench.sandboxing.base import Bases
 from workbench.sandboxing.config import DockerConfig
@@ -137,7 +138,9 @@ class Raw:
     """The docker command line: what a script would pay."""
 
     def __init__(self, image: str) -> None:
-        self._run = ("--network", "none", image)
+        # Marked, so that a bench that is broken off is swept by the next run.
+        marks = (f"--label={labels.RUN}={labels.token()}", f"--label={labels.OWNER}={labels.Owner.current()}")
+        self._run = ("--network", "none", *marks, image)
 
     async def idle(self) -> None:
         """A container up and down."""

@@ -25,6 +25,7 @@ CAPABILITIES = (
 Of Docker's default set NET_RAW (forged packets), MKNOD (devices), SETPCAP and SETFCAP (rights for
 others) are taken away. Packages that try to set file capabilities fall back or go without.
 """
+_NEARLY_ALL = 0.9
 _OPEN_FILES = 16384
 """More than most engines may hand on is refused when the container starts."""
 
@@ -86,6 +87,23 @@ def may_limit_storage(info: Mapping[str, Any]) -> bool:
     driver = info.get("Driver")
     backing = {str(pair[0]): str(pair[1]) for pair in info.get("DriverStatus") or () if len(pair) == 2}
     return driver in ("btrfs", "zfs") or (driver == "overlay2" and backing.get("Backing Filesystem") == "xfs")
+
+
+def exhausted(stats: Mapping[str, Any]) -> tuple[str, ...]:
+    """Limits that a container has used up, by the engine's statistics of it: as incidents are named.
+
+    Memory that the kernel could take back at once (cached files) is not used up. A few processes must be
+    left, because the engine needs some to start one.
+    """
+    memory, pids = stats.get("memory_stats") or {}, stats.get("pids_stats") or {}
+    parts = memory.get("stats") or {}
+    cached = sum(int(parts.get(f"total_{k}", parts.get(k, 0))) for k in ("inactive_file", "active_file"))
+    used, limit = int(memory.get("usage") or 0) - cached, int(memory.get("limit") or 0)
+    found = ["out_of_memory"] if limit and used >= _NEARLY_ALL * limit else []
+    most = int(pids.get("limit") or 0)
+    if most and int(pids.get("current") or 0) >= _NEARLY_ALL * most:
+        found.append("pids_limit")
+    return tuple(found)
 
 
 def host_config(config: DockerConfig, limits: Limits, network: str, *, storage: bool) -> dict[str, Any]:

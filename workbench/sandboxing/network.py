@@ -38,6 +38,9 @@ async def ensure_network(engine: Engine) -> str:
 
     Two processes may make one at the same time, so names are random (engines stumble over two of
     one name); all agree on the oldest, and who made another takes it away.
+
+    Raises:
+        InfrastructureError: ``infra:start``, the engine has no addresses left, or makes none.
     """
     found = await _find(engine)
     if found is not None:
@@ -48,7 +51,13 @@ async def ensure_network(engine: Engine) -> str:
         marks = {labels.RUN: "shared"}
         return str(api.create_network(name, driver="bridge", options=_OPTIONS, labels=marks)["Id"])
 
-    made = await engine.call(make)
+    try:
+        made = await engine.call(make)
+    except Exception as error:
+        if status_code(error) is None:
+            raise
+        said = f"no network can be made: {explanation(error)}; free some with: docker network prune"
+        raise InfrastructureError("infra:start", said) from None
     oldest = await _find(engine) or made
     if oldest != made:
         with contextlib.suppress(Exception):

@@ -24,10 +24,11 @@ from workbench.core.errors import InfrastructureError, UsageError
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
-from workbench.sandboxing.fleet import Fleet, sweep
+from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.images import plan
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.labels import Owner
+from workbench.sandboxing.orphans import sweep
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 pytestmark = [
@@ -205,21 +206,27 @@ def test_SB_09_cleaning_up_by_id_removes_ours_and_refuses_a_strangers(
 async def test_F37_forty_containers_at_once_start_and_go(fleet: Fleet, root_image: BuildPlan) -> None:
     config = DockerConfig(build=root_image, network_verify="public")
     answers: list[bool] = []
+    bridges: list[set[str]] = []
 
     async def one() -> None:
         started = await fleet.start(config)
         answers.append(await started.container.alive())
+        found: list[dict[str, Any]] = await fleet.engine.call(
+            lambda api: api.networks(names=["skill-workbench-"])
+        )
+        bridges.append({str(each["Id"]) for each in found if "trial" not in each["Name"]})
         await fleet.remove([started.container])
 
     async with anyio.create_task_group() as tasks:
         for _ in range(40):
             tasks.start_soon(one)
     assert answers == [True] * 40
+    assert len(set.union(*bridges)) <= 2  # none per trial; two where another process makes one as well
     assert not fleet.running
 
 
-async def test_an_image_that_was_removed_is_a_start_failure(fleet: Fleet) -> None:
-    with pytest.raises(InfrastructureError, match=r"infra:build.*cannot be pulled"):
+async def test_F38_an_image_that_cannot_be_had_has_a_cause_of_its_own(fleet: Fleet) -> None:
+    with pytest.raises(InfrastructureError, match=r"infra:image.*cannot be pulled"):
         await fleet.start(DockerConfig(image=f"localhost:1/absent-{labels.token()}"))
 
 

@@ -45,7 +45,7 @@ def test_the_doctor_is_readable_at_eighty_columns(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.usefixtures("no_engine")
-@pytest.mark.parametrize("command", [["list"], ["prune", "--yes"], ["build-base"]])
+@pytest.mark.parametrize("command", [[], ["list"], ["prune", "--yes"], ["build-base"]])
 def test_images_need_an_engine_and_say_so_in_one_line(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

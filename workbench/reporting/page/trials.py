@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
-from workbench.reporting.page.evidence import STAGE_NAMES, section
+from workbench.reporting.page.evidence import section
 from workbench.reporting.page.markup import Content, Html, el, markup
 from workbench.reporting.page.table import Cell, Head, table
 from workbench.reporting.schema import ArmSummary, Block, Exclusion, TaskResult, TrialMark
-from workbench.reporting.wording import arm_name, rate
+from workbench.reporting.wording import arm_name, rate, stage_name
 
 VIEWER = "http://127.0.0.1:7575/#/logs"
 """Where ``inspect view`` listens."""
@@ -117,7 +117,11 @@ def _cell(cell: TaskResult | None, arm: ArmSummary, folder: str) -> Html:
 def _mark(mark: TrialMark, arm: ArmSummary, folder: str) -> Html:
     """Attributes are written by hand: there may be tens of thousands of these."""
     kind, word = _kind(mark)
-    stage = "" if mark.stage is None or arm.condition == "none" else f", {STAGE_NAMES[mark.stage]}"
+    stage = (
+        ""
+        if mark.stage is None or arm.condition == "none"
+        else f", {stage_name(mark.stage, blind=arm.blind)}"
+    )
     said = markup(f"trial {mark.epoch}: {word}{stage if word != 'passed' else ''}").replace('"', "&quot;")
     path = PurePath(mark.log)
     inside = path.relative_to(folder) if path.is_relative_to(folder) else path
@@ -134,6 +138,8 @@ def _kind(mark: TrialMark) -> tuple[str, str]:
         return "wait", "pending"
     if mark.reward == 1:
         return "pass", "passed"
+    if mark.cause is not None:
+        return "fail", f"failed, {mark.cause}"
     return ("part", f"reward {rate(mark.reward)}") if mark.reward else ("fail", "failed")
 
 
