@@ -303,8 +303,10 @@ async def test_F42_neither_the_host_nor_the_task_can_be_seen(
 async def test_the_engine_was_asked_for_every_limit(box: DockerSandbox) -> None:
     host = (await record(box))["HostConfig"]
     assert isinstance(host, dict)
-    assert host["Memory"] == host["MemorySwap"] == 4096 << 20
-    assert (host["PidsLimit"], host["NanoCpus"], host["Privileged"]) == (512, 2_000_000_000, False)
+    if not box.started.limits.unlimited:
+        assert host["Memory"] == host["MemorySwap"] == 4096 << 20
+        assert (host["PidsLimit"], host["NanoCpus"]) == (512, 2_000_000_000)
+    assert not host["Privileged"]
     assert (host["Binds"] or None, host["IpcMode"], host["RestartPolicy"]["Name"]) == (None, "private", "no")
     if not box.container.engine.podman:  # it keeps the limit elsewhere
         assert host["LogConfig"]["Config"] == {"max-file": "1", "max-size": "1m"}

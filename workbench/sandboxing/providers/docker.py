@@ -230,8 +230,14 @@ class DockerSandbox(SandboxEnvironment):
             self._spent = lost.spent
 
     async def _look(self) -> None:
-        """Read the kernel's counters; processes in the background meet limits unseen."""
-        self._counted = await count(self.container)
+        """Read the kernel's counters; processes in the background meet limits unseen.
+
+        Without a limit of the container's own a counter is the machine's.
+        """
+        found, unlimited = await count(self.container), self.started.limits.unlimited
+        self._counted = Counts(
+            memory=0 if "memory" in unlimited else found.memory, pids=0 if "pids" in unlimited else found.pids
+        )
 
     @override
     async def connection(self, *, user: str | None = None) -> SandboxConnection:
