@@ -36,7 +36,7 @@ def ending(record: TrialRecord) -> str:
 
 
 def explanation(record: TrialRecord, verdict: Verdict | None) -> str:
-    """A line each for how it ended, the arm, the gold skills, those given and loaded; then what the verifier said."""
+    """A line each for how it ended, the arm, skills: gold, given, loaded; then what the verifier said."""
     outcome, exposure = record.outcome, record.exposure
     reward = "" if outcome.reward is None else f" (reward {outcome.reward:g})"
     lines = [
