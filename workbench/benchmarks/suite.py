@@ -62,7 +62,8 @@ class SuiteSpec(Content):
     )
     shared_verifier: tuple[str, ...] = Field(
         default=(),
-        description="tasks (patterns) verified in the agent's own container: they need its state",
+        description="tasks (patterns) verified in the agent's own container: they need services of the image"
+        " with their state; what the agent itself started is killed there as elsewhere",
     )
     substitute_bases: bool = Field(
         default=False, description="build missing base images from Debian packages (stdlib-only suites)"

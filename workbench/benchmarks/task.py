@@ -30,6 +30,9 @@ class Limits:
     """What a task asks of its machine. Seconds and MiB; ``None`` is not stated.
 
     Times have Harbor's default of ten minutes each, so that nothing runs without end.
+
+    Attributes:
+        stated: names of the limits that the task itself states.
     """
 
     agent_seconds: float = DEFAULT_SECONDS
@@ -39,6 +42,7 @@ class Limits:
     memory_mb: int | None = None
     storage_mb: int | None = None
     gpus: int = 0
+    stated: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -111,21 +111,28 @@ class InvalidTreatmentError(TrialError):
 
 @dataclass(frozen=True)
 class Policy:
-    """What a cause for excluding a trial means; an excluded trial has no score.
+    """What a cause means for the trial that it ended.
 
     Attributes:
         retry: worth running again, in a new container or once its reason is gone. The sample ends
-            in an error, so that Inspect's ``eval-retry`` and ``eval-set`` run it again. Others end
-            unscored and are final.
+            in an error, so that Inspect's ``eval-retry`` and ``eval-set`` run it again. Others are final.
         stops_run: further trials would fail alike, so none is started.
+        score: the reward of the trial; ``None``, it is no valid result: it is excluded and has no score.
     """
 
     retry: bool
     stops_run: bool = False
+    score: float | None = None
+
+    @property
+    def valid(self) -> bool:
+        """Whether the trial counts as a result."""
+        return self.score is not None
 
 
 POLICY: dict[str, Policy] = {
     "infra:engine": Policy(retry=True),
+    "infra:image": Policy(retry=True),
     "infra:build": Policy(retry=True),
     "infra:start": Policy(retry=True),
     "infra:sandbox_lost": Policy(retry=True),
@@ -142,15 +149,20 @@ POLICY: dict[str, Policy] = {
     "verifier_error:conflict": Policy(retry=False),
     "verifier_error:bootstrap": Policy(retry=False),
     "verifier_error:inconsistent": Policy(retry=False),
+    "verifier_error:resource": Policy(retry=False),
     "verifier_timeout": Policy(retry=False),
     "tamper": Policy(retry=False),
-    "agent_resource": Policy(retry=False),
+    "agent_resource": Policy(retry=False, score=0.0),
     "invalid_treatment": Policy(retry=True, stops_run=True),
     "stopped": Policy(retry=True),
     "cancelled": Policy(retry=True),
     "harness_bug": Policy(retry=True),
 }
-"""Every cause for which a trial is excluded (docs: README, "What counts")."""
+"""Every cause that ends a trial before a verifier has judged it (docs: README, "What counts").
+
+``agent_resource``: the agent used up its container, by the engine's own account, so nothing is left to
+judge. That is its failure and scored so; a container lost for any other reason is ``infra:sandbox_lost``.
+"""
 
 
 def as_trial_error(error: WorkbenchError, cause: str) -> TrialError:

@@ -165,7 +165,8 @@ class Outcome(_Part):
     Attributes:
         status: ``scored`` or ``excluded``; excluded trials have no reward.
         reward: in [0, 1], ``None`` when excluded.
-        cause: a key of `errors.POLICY` when excluded, else ``None``.
+        cause: the key of `errors.POLICY` that ended the trial, ``None`` when a verifier judged it. A
+            cause that has a score there (``agent_resource``: 0) is ``scored``.
         detail: for people, at most 2,000 characters.
         incidents: e.g. ``agent_timeout``; they do not change the score.
         funnel: the stage at which the gold skills were lost; ``None`` when excluded.
@@ -193,6 +194,19 @@ class Spend(_Part):
     turns: int | None = None
 
 
+class Bound(_Part):
+    """A limit that held in a trial.
+
+    Attributes:
+        name: ends in its unit, e.g. ``memory_mb``.
+        origin: ``task``, it states the limit; ``default``, nobody did; ``machine``, it has less than that.
+    """
+
+    name: str
+    value: float
+    origin: Literal["task", "default", "machine"]
+
+
 class TrialRecord(_Part):
     """Everything about one trial: (suite, task, arm, model, epoch).
 
@@ -203,6 +217,7 @@ class TrialRecord(_Part):
         sandbox, image: provider, and the digest of the image the trial ran in.
         task_digest: of the task's own files, so that two runs are only pooled over the same tasks.
         notes: what of the task or sandbox is not as the task asked, e.g. a substituted base image.
+        limits: what the trial was held to; limits of Inspect's own are in the log's header.
         use: what the loads amount to; ``None`` where they could not be observed.
         group: the task's tags, for slices.
     """
@@ -221,6 +236,7 @@ class TrialRecord(_Part):
     image: str | None = None
     task_digest: str | None = None
     notes: tuple[str, ...] = ()
+    limits: tuple[Bound, ...] = ()
     group: dict[str, str] = {}
     route: RouteInfo
     exposure: Exposure

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
 
 from inspect_ai.log import transcript
@@ -11,6 +11,7 @@ from inspect_ai.util import SandboxEnvironment, sandbox
 from inspect_ai.util._sandbox.events import SandboxEnvironmentProxy
 
 from workbench.benchmarks.task import BenchmarkTask
+from workbench.core.errors import TrialError, VerifierError, policy
 from workbench.evaluation.container import docker_of
 from workbench.evaluation.dataset import verifier_network
 from workbench.evaluation.experiment import Experiment
@@ -37,16 +38,17 @@ async def place(
     """The sandbox in which a trial is judged. The agent's must be alive: nothing else may be scored.
 
     Raises:
-        InfrastructureError: the agent's sandbox is gone, or no other can be had.
-        TrialError: ``tamper``.
+        TrialError: the agent's sandbox is gone (with its cause), no other can be had, or ``tamper``.
     """
-    await alive(sandbox())
     box = docker_of(sandbox())
     if box is None:
+        await alive(sandbox())
         yield sandbox()
         return
+    fresh = not is_shared(experiment, task)
+    await box.settle(fresh=fresh)
     network = verifier_network(experiment.suite, task)
-    async with box.judged(network, fresh=not is_shared(experiment, task)) as (judged, swept):
+    async with box.judged(network, fresh=fresh) as (judged, swept):
         _report(swept, record)
         yield SandboxEnvironmentProxy(judged)
 
@@ -63,4 +65,16 @@ def _report(swept: Swept, record: TrialState) -> None:
 async def judge(experiment: Experiment, task: BenchmarkTask, layout: Layout, record: TrialState) -> Verdict:
     """Verify a trial in its place. Raises what `place` and `verify` raise."""
     async with place(experiment, task, record) as where:
-        return await verify(where, task, layout, shared=is_shared(experiment, task))
+        with _as_the_verifiers():
+            return await verify(where, task, layout, shared=is_shared(experiment, task))
+
+
+@contextmanager
+def _as_the_verifiers() -> Iterator[None]:
+    """A container that is used up while tests run in it was not used up by the agent."""
+    try:
+        yield
+    except TrialError as error:
+        if policy(error.cause).valid:
+            raise VerifierError("verifier_error:resource", error.detail) from error
+        raise

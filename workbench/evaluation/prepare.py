@@ -15,8 +15,9 @@ from workbench.core.errors import InfrastructureError, TrialError, UsageError, p
 from workbench.core.record import Exposure
 from workbench.core.types import Arm
 from workbench.evaluation import trials
+from workbench.evaluation.bounds import bounds_of
 from workbench.evaluation.budget import priced
-from workbench.evaluation.container import LOCAL, image_of, notes_of, provider_of
+from workbench.evaluation.container import LOCAL, docker_of, image_of, notes_of, provider_of
 from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout, container_layout, local_layout
@@ -49,7 +50,8 @@ def prepare(experiment: Experiment) -> Solver:
             try:
                 with as_faults("task:setup"):
                     await _prepare(experiment, state, record)
-            except TrialError as error:
+            except TrialError as failure:
+                error = _before_the_agent(failure)
                 experiment.guard.saw(error, str(state.sample_id))
                 if policy(error.cause).retry:
                     raise
@@ -78,6 +80,11 @@ async def _prepare(experiment: Experiment, state: TaskState, record: TrialState)
     trials.begin(state.uuid, replace(trial, ceiling=ceiling))
     record.setup_ended = time.monotonic()
     record.setup_seconds = record.setup_ended - started
+
+
+def _before_the_agent(error: TrialError) -> TrialError:
+    """A failure as it counts where no agent has done anything yet: never one that is scored."""
+    return TrialError("task:setup", error.detail) if policy(error.cause).valid else error
 
 
 async def _admit(experiment: Experiment, state: TaskState) -> float | None:
@@ -115,12 +122,16 @@ async def _install(
     treatments = await to_thread.run_sync(experiment.treatments, ids, task.id)
     installed = await install(environment, layout, treatments)
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids, installed=installed)
+    box = docker_of(environment)
+    if box is not None:
+        await box.note_services()
     return Trial(task, layout, showing, installed_skills(treatments, layout))
 
 
 def _describe(record: TrialState, task: BenchmarkTask, environment: SandboxEnvironment) -> None:
     record.sandbox = provider_of(environment)
     record.image, record.notes = image_of(environment), [*_notes(task), *notes_of(environment)]
+    record.limits = bounds_of(task, docker_of(environment))
 
 
 def _notes(task: BenchmarkTask) -> list[str]:

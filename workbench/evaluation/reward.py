@@ -22,6 +22,7 @@ _REPORT = re.compile(r"--ctrf[= ]\s*[\"']?(?P<path>/[\w./-]+)")
 _SESSION = "test session starts"
 _CUT = "bytes of output left out"
 _NO_TESTS = re.compile(r"^(?:=+ )?no tests ran in ", re.MULTILINE)
+_RAN = re.compile(r"^=* ?.*\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed)\b.* in \d", re.MULTILINE)
 _NUMBER = re.compile(r"[+]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 
 
@@ -103,29 +104,40 @@ def report_path(script: str) -> str | None:
     return None if found is None else found["path"]
 
 
-def check_ran(reward: float, script: str, report: bytes | None, output: str) -> None:
+def check_ran(reward: float, script: str, report: bytes | None, output: str, code: int) -> None:
     """A reward is believed only when tests gave it; a test.sh writes 0 also when its runner did not start.
 
-    A 1 is refused where the report lists failed tests. A 0 is refused where the report that test.sh
-    asks for is missing and no session of pytest began, and where pytest found no test to run.
+    A 1 is refused where test.sh failed, or where the report lists failed tests. A 0 is refused where the
+    report that test.sh asks for is missing and no session of pytest began, and where pytest found no test
+    to run. Tests may print what they like, so nothing that is printed turns a 0 of tests that ran into
+    another outcome.
+
+    Args:
+        code: exit code of test.sh, by the engine.
 
     Raises:
         VerifierError: ``verifier_error:inconsistent`` or ``:bootstrap``.
     """
+    tests = read_tests(report)
     if reward >= 1.0:
-        failed = [test.name for test in read_tests(report) if test.status == "failed"]
+        failed = [test.name for test in tests if test.status == "failed"]
         if failed:
-            said = f"the reward is 1, and {len(failed)} tests failed: {failed[0]}"
-            raise VerifierError("verifier_error:inconsistent", said)
+            raise _inconsistent(f"{len(failed)} tests failed: {failed[0]}")
+        if code != 0:
+            raise _inconsistent(f"test.sh failed with exit code {code}")
         return
-    if reward > 0.0:
+    if reward > 0.0 or tests:
         return
     expected = report_path(script)
     if report is None and expected is not None and _SESSION not in output and _CUT not in output:
         said = f"the reward is 0, but no test ran: {expected} was not written"
         raise VerifierError("verifier_error:bootstrap", said)
-    if _NO_TESTS.search(output):
+    if _NO_TESTS.search(output) and not _RAN.search(output):
         raise VerifierError("verifier_error:bootstrap", "the reward is 0, but pytest found no test to run")
+
+
+def _inconsistent(what: str) -> VerifierError:
+    return VerifierError("verifier_error:inconsistent", f"the reward is 1, and {what}")
 
 
 def read_tests(ctrf: bytes | None) -> tuple[TestCase, ...]:

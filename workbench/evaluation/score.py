@@ -2,7 +2,8 @@
 
 The score's value holds the reward and the routing metrics as numbers, so that Inspect's own
 viewer and metrics show both; `record` in its metadata is the whole `TrialRecord`. A trial whose
-machinery failed is scored NaN (Inspect's "unscored") with its cause, never 0.
+machinery failed is scored NaN (Inspect's "unscored") with its cause, never 0; one whose agent used up
+its container is scored what `errors.POLICY` says.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 from inspect_ai.util import sandbox
 
-from workbench.core.errors import TrialError, policy
+from workbench.core.errors import TrialError, policy, read_fault
 from workbench.core.record import Exposure, Load, Outcome, RouteInfo, Spend, TrialRecord
+from workbench.core.types import FunnelStage
 from workbench.evaluation import trials
 from workbench.evaluation.answers import judge_answer
 from workbench.evaluation.columns import COLUMNS, column_metrics
@@ -75,7 +77,7 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
         outcome = _scored(state, kept, verdict)
     except TrialError as error:
         experiment.guard.saw(error, str(state.sample_id))
-        outcome = _excluded(error, kept)
+        outcome = _ended(error, state, kept)
         if verdict is None and policy(error.cause).retry and not _has_failed():
             raise
     finally:
@@ -110,25 +112,38 @@ async def _verify(experiment: Experiment, state: TaskState, kept: TrialState) ->
         return await judge(experiment, trial.task, trial.sandbox_layout, kept)
 
 
-def _excluded(error: TrialError, kept: TrialState) -> Outcome:
-    return Outcome(
+def _ended(error: TrialError, state: TaskState, kept: TrialState) -> Outcome:
+    """A trial that ended before it was judged: excluded, unless the policy gives it a score."""
+    outcome = Outcome(
         status="excluded", cause=error.cause, detail=error.detail[:_DETAIL], incidents=_incidents(kept)
     )
+    score = policy(error.cause).score
+    if score is None:
+        return outcome
+    found = {"status": "scored", "reward": score, "funnel": _stage(state, kept, score)}
+    return outcome.model_copy(update=found)
 
 
 def _scored(state: TaskState, kept: TrialState, verdict: Verdict) -> Outcome:
+    return Outcome(
+        status="scored",
+        reward=verdict.reward,
+        incidents=_incidents(kept),
+        tests=verdict.tests,
+        funnel=_stage(state, kept, verdict.reward),
+    )
+
+
+def _stage(state: TaskState, kept: TrialState, reward: float) -> FunnelStage:
     route, exposure = _parts(kept)
     observed = _observed(kept, exposure)
-    funnel = stage(
-        verdict.reward,
+    return stage(
+        reward,
         gold=route.gold,
         in_pool=route.gold_in_pool if arm_of(state).condition == "routed" else route.gold,
         routed=exposure.routed,
         shown=None if kept.blind or kept.agent == CUSTOM else exposure.shown,
         loaded=None if observed is None else {load.id for load in observed},
-    )
-    return Outcome(
-        status="scored", reward=verdict.reward, incidents=_incidents(kept), tests=verdict.tests, funnel=funnel
     )
 
 
@@ -155,12 +170,18 @@ def _observed(kept: TrialState, exposure: Exposure) -> tuple[Load, ...] | None:
 def _incidents(kept: TrialState) -> tuple[str, ...]:
     reported = kept.incidents
     events = transcript().events
-    limits = [f"limit:{e.type}" for e in events if isinstance(e, SampleLimitEvent)]
+    met = (e for e in events if isinstance(e, SampleLimitEvent) and not _is_fault(e.message))
+    limits = [f"limit:{event.type}" for event in met]
     if "agent_timeout" in reported:  # Inspect logs the task's own time limit as well
         limits = [name for name in limits if name != "limit:time"]
     stops = [f"stop:{call.output.stop_reason}" for call in answered(events)]
     unusual = [stop for stop in stops if stop.removeprefix("stop:") in _UNUSUAL_STOPS]
     return tuple(dict.fromkeys([*reported, *limits, *unusual, *_sandbox_incidents()]))
+
+
+def _is_fault(message: str) -> bool:
+    """Whether Inspect logged as a limit what is the trial's own cause."""
+    return read_fault(message) != ("harness_bug", message)
 
 
 def _sandbox_incidents() -> list[str]:
@@ -169,9 +190,7 @@ def _sandbox_incidents() -> list[str]:
         box = docker_of(sandbox())
     except ProcessLookupError:
         return []
-    if box is None:
-        return []
-    return [*box.incidents, *(["disk_limit"] if box.container.disk_breaches else [])]
+    return [] if box is None else box.incidents
 
 
 def _has_failed() -> bool:
@@ -201,6 +220,7 @@ def _record(
         image=kept.image,
         task_digest=experiment.task_digests[task_id],
         notes=tuple(kept.notes),
+        limits=tuple(kept.limits),
         group={k: str(v) for k, v in experiment.suite.task(task_id).tags.items()},
         route=route,
         exposure=exposure,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.core.record import Exposure, Load, RouteInfo
+from workbench.core.record import Bound, Exposure, Load, RouteInfo
 
 CUSTOM = "custom"
 """Agent of a trial that was run by somebody else's solver; reports name it from the log."""
@@ -25,7 +25,7 @@ class TrialState:
         agent: name of the agent that ran; `blind` when it is shown nothing by design.
         incidents: what happened on the way that does not change the score, each once.
         sandbox, image: provider and image of the trial's sandbox; `notes` what of it differs from
-            what the task asked for.
+            what the task asked for; `limits` what it is held to.
     """
 
     route: RouteInfo | None = None
@@ -38,6 +38,7 @@ class TrialState:
     sandbox: str = ""
     image: str | None = None
     notes: list[str] = field(default_factory=list)
+    limits: list[Bound] = field(default_factory=list)
     fault: str = ""
     setup_seconds: float | None = None
     setup_ended: float | None = None

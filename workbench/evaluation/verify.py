@@ -45,11 +45,14 @@ async def alive(sandbox: SandboxEnvironment) -> None:
     """Have a random token echoed by the sandbox.
 
     Raises:
-        InfrastructureError: ``infra:sandbox_lost``; nothing that happened may be scored.
+        TrialError: with the sandbox's own cause, e.g. ``infra:engine``, else ``infra:sandbox_lost``;
+            nothing that happened may be judged.
     """
     token = secrets.token_hex(8)
     try:
         result = await sandbox.exec(["sh", "-c", f"echo {token}"], timeout=30, timeout_retry=False)
+    except TrialError:
+        raise
     except Exception as error:
         raise InfrastructureError("infra:sandbox_lost", f"the sandbox does not answer: {error}") from error
     if result.stdout.strip() != token:
@@ -95,7 +98,7 @@ async def _reward(
         raise VerifierError("verifier_error:bootstrap", f"test.sh did not start: {_tail(result)}")
     try:
         reward = read_reward(text, js)
-        check_ran(reward, script, report, f"{result.stdout}\n{result.stderr}")
+        check_ran(reward, script, report, f"{result.stdout}\n{result.stderr}", result.returncode)
     except VerifierError as error:
         raise VerifierError(error.cause, f"{error.detail}; its output ends: {_tail(result)}") from None
     return reward, report

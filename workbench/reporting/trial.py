@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from workbench.core.errors import POLICY, read_fault
+from workbench.core.errors import POLICY, policy, read_fault
 from workbench.core.record import RouteInfo, TrialRecord
 from workbench.core.types import CONDITIONS, TASK_PREFIX, Arm
 from workbench.reporting.logfile import Header, LoggedSample
@@ -30,7 +30,8 @@ class Trial:
         model: as the log names it, with the sampling settings that were given.
         status: `scored` has a `record` with a reward in [0, 1]; `excluded` a `cause`; `pending` was
             not started, or was interrupted.
-        cause: a key of `errors.POLICY` when excluded, else ``None``.
+        cause: the key of `errors.POLICY` that ended it; ``None`` where a verifier judged it. One that has
+            a score there is `scored`.
         record: ``None`` where the sample ended before scoring.
         route: what the router answered, also where only that is known.
         agent: as the log names it, where the record does not tell it apart from others.
@@ -99,14 +100,14 @@ class Plan:
 
     def recorded(self, sample_id: str, record: TrialRecord) -> Trial:
         """A trial with its joint record."""
-        cause, detail = _verdict(record)
+        status, cause, detail = _verdict(record)
         return Trial(
             suite=record.suite,
             task=record.task,
             arm=record.arm,
             model=self.model,
             epoch=record.epoch,
-            status="scored" if cause is None else "excluded",
+            status=status,
             sample_id=sample_id,
             log=self.log,
             run=self.run,
@@ -169,15 +170,18 @@ def _recorded(plan: Plan, sample: LoggedSample) -> Trial:
     return plan.recorded(str(sample.id), record)
 
 
-def _verdict(record: TrialRecord) -> tuple[str | None, str]:
-    """(cause or ``None``, detail); a score without a reward in [0, 1] is none."""
+def _verdict(record: TrialRecord) -> tuple[Status, str | None, str]:
+    """(status, cause, detail); a score that is none, or that its cause does not give, is not believed."""
     outcome = record.outcome
+    cause, detail = outcome.cause, outcome.detail
     if outcome.status == "excluded":
-        cause = outcome.cause or ""
-        return (cause, outcome.detail) if cause in POLICY else ("harness_bug", f"{cause}: {outcome.detail}")
+        known = cause in POLICY
+        return ("excluded", cause, detail) if known else ("excluded", "harness_bug", f"{cause}: {detail}")
     if outcome.reward is None or math.isnan(outcome.reward) or not 0 <= outcome.reward <= 1:
-        return "harness_bug", f"scored with reward {outcome.reward}"
-    return None, outcome.detail
+        return "excluded", "harness_bug", f"scored with reward {outcome.reward}"
+    if cause is not None and policy(cause).score != outcome.reward:
+        return "excluded", "harness_bug", f"scored with reward {outcome.reward} for {cause}: {detail}"
+    return "scored", cause, detail
 
 
 def _route(sample: LoggedSample) -> RouteInfo | None:

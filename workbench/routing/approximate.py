@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,7 +34,8 @@ class SearchChoice(Content):
     """How a pool's vectors are searched.
 
     Attributes:
-        index: ``exact`` looks at every vector; ``hnsw`` walks a graph; ``ivf`` looks into lists.
+        index: ``exact`` looks at every vector, on a GPU if faiss has one; ``hnsw`` walks a graph;
+            ``ivf`` looks into lists.
         links: of hnsw: links per vector; more find more and need more memory.
         build_effort: of hnsw: candidates looked at while the graph is built.
         effort: of hnsw: candidates looked at per query.
@@ -76,8 +77,8 @@ def build(folder: Path, rows: NDArray[Any], scales: NDArray[Any] | None, choice:
     try:
         if not index.is_trained:
             index.train(_block(rows, scales, slice(0, min(len(rows), 256 * index.nlist))))
-        for start in range(0, len(rows), _ROWS):
-            index.add(_block(rows, scales, slice(start, start + _ROWS)))
+        for block in blocks(rows, scales):
+            index.add(block)
     finally:
         faiss.omp_set_num_threads(threads)
     try:
@@ -141,6 +142,12 @@ def _set_effort(index: Any, choice: SearchChoice) -> None:
         index.hnsw.efSearch = choice.effort
     else:
         index.nprobe = min(choice.probes, index.nlist)
+
+
+def blocks(rows: NDArray[Any], scales: NDArray[Any] | None) -> Iterator[NDArray[Any]]:
+    """The rows, times their scales, in single precision, a few thousand at a time."""
+    for start in range(0, len(rows), _ROWS):
+        yield _block(rows, scales, slice(start, start + _ROWS))
 
 
 def _block(rows: NDArray[Any], scales: NDArray[Any] | None, part: slice) -> NDArray[Any]:

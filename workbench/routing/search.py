@@ -14,7 +14,7 @@ from workbench.core.types import RankedSkill, Ranking
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MARGIN = 1e-4
+MARGIN = 1e-4
 """More than the rounding of a single-precision product of unit vectors of 8,192 dimensions."""
 
 _DIGITS = 9
@@ -35,9 +35,9 @@ class Proposer(Protocol):
 class ExactSearch:
     """Inner-product search over all vectors of a pool; thread-safe.
 
-    No index library unless a `proposer` brings one: on one core, 110,000 vectors of 1,024 dimensions
-    and 38 queries, the plain product took 0.2 s and faiss' flat index 1.9 s; a single query took
-    both about 40 ms.
+    On a CPU no index library, unless an approximate `proposer` is asked for: on one core, 110,000
+    vectors of 1,024 dimensions and 38 queries, the plain product took 0.2 s and faiss' flat index
+    1.9 s; a single query took both about 40 ms.
 
     Args:
         vectors: rows x dimensions, any float type, memory-mapped or not. Up to half a gigabyte in
@@ -46,7 +46,8 @@ class ExactSearch:
         scales: what each row's inner product is multiplied by; 1 for all if not given.
         starts: the first row of each skill, and the number of rows, where skills have several; a
             skill has the score of its best row.
-        proposer: looks through the rows instead of the product; then a skill it misses is missed.
+        proposer: looks through the rows instead of the product. A skill that it does not propose is
+            missed: `gpu.Flat` leaves out none that could be among the best, an approximate index may.
     """
 
     def __init__(
@@ -64,12 +65,12 @@ class ExactSearch:
         self._scales = scales
         self._starts = starts
         self._proposer = proposer
-        self._margin = _MARGIN if scales is None or not len(scales) else _MARGIN * float(scales.max())
+        self._margin = MARGIN if scales is None or not len(scales) else MARGIN * float(scales.max())
         small = proposer is None and vectors.size * 4 <= _RESIDENT_BYTES
         self._resident = np.asarray(vectors, dtype=np.float32) if small else None
         if self._resident is not None and scales is not None:
             self._resident = self._resident * scales[:, None].astype(np.float32)  # once, not per query
-            self._margin = _MARGIN
+            self._margin = MARGIN
 
     def search(self, queries: NDArray[Any], k: int) -> list[Ranking]:
         """The `k` nearest of all skills for each query (queries x dimensions).

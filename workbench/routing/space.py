@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from workbench.core.digest import digest_json
 from workbench.core.errors import UsageError
 from workbench.core.types import Ranking
-from workbench.routing import approximate, vectors
+from workbench.routing import approximate, gpu, vectors
 from workbench.routing.approximate import Approximate, SearchChoice
 from workbench.routing.cache import IndexCache, Once
 from workbench.routing.router import Query
-from workbench.routing.search import ExactSearch
+from workbench.routing.search import ExactSearch, Proposer
 from workbench.routing.stage import RouteContext, SkillCollection, Stage
 from workbench.routing.vectors import Stored
 from workbench.routing.words import words
@@ -63,12 +63,12 @@ class SpaceStage(Stage):
     def search(self) -> ExactSearch:
         """The search over `stored`; made once. A skill with several rows has its best one's score."""
         rows, starts = self.stored()
-        return ExactSearch(rows, self.pool.ids(), self.scales(), starts, self._proposer(rows))
+        return ExactSearch(rows, self.pool.ids(), self.scales(), starts, self._proposer(rows, starts))
 
-    def _proposer(self, rows: NDArray[Any]) -> Approximate | None:
-        """The approximate index over the rows, if the recipe asks for one."""
+    def _proposer(self, rows: NDArray[Any], starts: NDArray[Any] | None) -> Proposer | None:
+        """The approximate index over the rows, if the recipe asks for one; else the GPU, if there is one."""
         if self.choice.index == "exact":
-            return None
+            return gpu.flat(rows, self.scales(), starts)
         shaping = self.choice.model_dump(include={"index", "links", "build_effort", "lists"})
         fingerprint = digest_json(["faiss", shaping, self.index_fingerprint])
         folder = self.cache.open(

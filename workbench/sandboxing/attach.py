@@ -21,6 +21,10 @@ from workbench.sandboxing.groups import together
 
 _HEAD_LIMIT = 65536
 _PIECE = 1 << 18
+_PIECES = 256
+"""The largest share of a text that its cut may be off by."""
+_NOTE_BYTES = 80
+"""Room for the line that says what was left out."""
 _LAST_WORDS = 0.2
 """Seconds to wait for output after the command ended while something else holds its pipes."""
 _POLLS = (0.5, 1.0, 2.0, 5.0)
@@ -79,19 +83,36 @@ class Collector:
         return head + tail
 
     def text(self, limit: int) -> str:
-        """Text of at most `limit` bytes of UTF-8; what was left out is counted where it was."""
-        head, left_out, tail = self.parts
-        text = head.decode("utf-8", "replace")
-        if left_out:
-            text += _note(left_out) + tail.decode("utf-8", "replace")
-        data = text.encode("utf-8")
-        if len(data) <= limit:
-            return text
-        note = _note(len(data) - limit)
-        half = max((limit - len(note)) // 2, 0)
-        return (
-            data[:half].decode("utf-8", "ignore") + note + data[len(data) - half :].decode("utf-8", "ignore")
-        )
+        """Text of at most `limit` bytes of UTF-8; bytes that were left out are counted where they were.
+
+        Bytes that are no text become U+FFFD. Large outputs are not copied as a whole.
+        """
+        tail = memoryview(b"".join(self._tail))
+        if self.seen <= self.limit:
+            data = memoryview(b"".join((self._head, tail)))
+            if len(data) <= limit and _fitting(data, limit) == len(data):
+                return str(data, "utf-8", "replace")
+            head = tail = data
+        else:
+            head, tail = memoryview(self._head), tail[len(tail) - (self.limit - self.limit // 2) :]
+        room = max(limit - _NOTE_BYTES, 0) // 2
+        first = _fitting(head, room)
+        last = min(_fitting(tail, room, from_end=True), self.seen - first)
+        begin, end = str(head[:first], "utf-8", "replace"), str(tail[len(tail) - last :], "utf-8", "replace")
+        return f"{begin}\n[... {self.seen - first - last} bytes of output left out ...]\n{end}"
+
+
+def _fitting(data: memoryview, room: int, *, from_end: bool = False) -> int:
+    """How many bytes of `data`, counted in pieces, are text of at most `room` bytes of UTF-8."""
+    step = max(1, min(_PIECE, room // _PIECES))
+    fits = 0
+    for at in range(0, len(data), step):
+        piece = data[max(0, len(data) - at - step) : len(data) - at] if from_end else data[at : at + step]
+        room -= len(str(piece, "utf-8", "replace").encode("utf-8"))
+        if room < 0:
+            break
+        fits += len(piece)
+    return fits
 
 
 class Sink(Protocol):
@@ -191,10 +212,6 @@ async def pump(
             tasks.start_soon(_feed, stream, given)
         await _take(stream, splitter, running)
         tasks.cancel_scope.cancel()
-
-
-def _note(left_out: int) -> str:
-    return f"\n[... {left_out} bytes of output left out ...]\n"
 
 
 async def _feed(stream: anyio.abc.ByteStream, given: bytes) -> None:

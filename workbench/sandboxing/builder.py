@@ -25,8 +25,10 @@ _TAIL_LINES = 25
 class BuildError(InfrastructureError):
     """An image could not be built. The message ends with the end of the build's output."""
 
+    kind = "infra:build"
+
     def __init__(self, detail: str) -> None:
-        super().__init__("infra:build", detail)
+        super().__init__(self.kind, detail)
 
 
 @dataclass(frozen=True)

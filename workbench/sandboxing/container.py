@@ -12,16 +12,19 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from workbench.sandboxing import podman
 from workbench.sandboxing.attach import Collector, ExecRefusedError, Splitter, attach, begin, pump
 from workbench.sandboxing.channel import OWN_PROCESSES, Channel, ChannelClosedError, Job, Wire
 from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code, wire
 from workbench.sandboxing.kill import KILL_ALL_SIGNAL, TOKEN, kill_command
+from workbench.sandboxing.limits import exhausted
 
 _KILL_SECONDS = 3.0
 _CANCEL_SECONDS = 10.0
 _KILLED = 137
 _ROOT = ("", "0", "root", "0:0")
 _LOG_LINES = 20
+_NOT_STARTED = {"Running": False, "ExitCode": 126, "Pid": 0}
 _ASK_AGAIN = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
 """Seconds between looks at a command whose output has ended; the last repeats."""
 
@@ -57,16 +60,18 @@ class CommandTimeoutError(TimeoutError):
 
 
 class ContainerLostError(Exception):
-    """The container does not run any more. `state` is what the engine knows of its end."""
+    """The container does not run any more, or runs and no command can.
 
-    def __init__(self, detail: str, state: Mapping[str, Any]) -> None:
+    Attributes:
+        state: what the engine knows of it; empty when there is no such container.
+        spent: limits that its own commands have exhausted, by the engine's counters, e.g. ``out_of_memory``;
+            empty where nothing proves that they ended it.
+    """
+
+    def __init__(self, detail: str, state: Mapping[str, Any], spent: tuple[str, ...] = ()) -> None:
         self.state = state
+        self.spent = spent
         super().__init__(detail)
-
-    @property
-    def out_of_memory(self) -> bool:
-        """Whether the engine says that memory ran out."""
-        return bool(self.state.get("OOMKilled"))
 
 
 class Container:
@@ -138,12 +143,11 @@ class Container:
                 record = await self._by_channel(job, user or self.user, out, err) if job else None
                 if record is None:
                     exec_id = await self._create(command, given is not None, cwd, marked, user)
-                    await self._stream(exec_id, given, out, err)
-                    record = await self._ended(exec_id)
+                    record = await self._stream(exec_id, given, out, err)
         except TimeoutError:
             dead = await self._kill(token, user)
-            text = b"".join(part for sink in (out, err) for part in sink.parts[::2])
-            raise CommandTimeoutError(timeout or 0.0, text.decode("utf-8", "replace"), not dead) from None
+            text = out.text(limit // 2) + err.text(limit // 2)
+            raise CommandTimeoutError(timeout or 0.0, text, not dead) from None
         except anyio.get_cancelled_exc_class():
             with anyio.move_on_after(_CANCEL_SECONDS, shield=True):
                 await self._kill(token, user)
@@ -158,10 +162,10 @@ class Container:
         channel = self._open.get(user)
         if not job.fits() or (channel is not None and channel.busy):
             return None
-        if channel is None or not channel.usable():
-            channel = self._open[user] = await self._channel(user)
-        others = sum(not each.closed for each in self._open.values())
         try:
+            if channel is None or not channel.usable():
+                channel = self._open[user] = await self._channel(user)
+            others = sum(not each.closed for each in self._open.values())
             code = await channel.run(job, out, err, OWN_PROCESSES + others)
         except ChannelClosedError as error:
             if not error.started:
@@ -180,7 +184,7 @@ class Container:
             connection.close()
             if error.status in (404, 409):
                 raise await self.lost("cannot run a command") from error
-            raise ContainerLostError(f"no shell can be started: {error}", await self.state()) from error
+            raise ChannelClosedError(started=False) from error
         except BaseException:
             connection.close()
             raise
@@ -203,12 +207,16 @@ class Container:
         return dict(found["State"])
 
     async def alive(self) -> bool:
-        """Whether a random word comes back from a command run in the container."""
+        """Whether a random word comes back from a command run in the container.
+
+        Raises:
+            EngineGoneError: nobody can say.
+        """
         word = secrets.token_hex(8)
         command = ["/bin/sh", "-c", 'echo "$1"', "sh", word]
         try:
             _, out, _ = await self._execute(command, None, None, {}, None, 20.0, 1 << 10, fast=False)
-        except (TimeoutError, ContainerLostError, EngineGoneError):
+        except (TimeoutError, ContainerLostError):
             return False
         return out.data().decode("ascii", "replace").strip() == word
 
@@ -217,15 +225,29 @@ class Container:
         state = await self.state()
         if not state:
             return ContainerLostError(f"{what}: the container was removed", state)
+        spent = await self._spent(state)
         parts = [f"status {state.get('Status')}", f"exit code {state.get('ExitCode')}"]
-        if state.get("OOMKilled"):
-            parts.append("out of memory")
+        parts += [name.replace("_", " ") for name in spent]
         if state.get("Error"):
             parts.append(str(state["Error"]))
         log = await self._log_tail()
         tail = f"; its last output: {log}" if log else ""
         now = "runs, but its commands are lost" if state.get("Running") else "is gone"
-        return ContainerLostError(f"{what}: the container {now} ({', '.join(parts)}){tail}", state)
+        return ContainerLostError(f"{what}: the container {now} ({', '.join(parts)}){tail}", state, spent)
+
+    async def _spent(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+        """Limits that the engine says are exhausted, of a container of which no command comes back."""
+        if state.get("OOMKilled"):
+            return ("out_of_memory",)
+        if not state.get("Running"):
+            return ("disk_limit",) if self.disk_breaches else ()
+        try:
+            found: Any = await self.engine.call(lambda api: api.stats(self.id, stream=False, one_shot=True))
+        except Exception as error:
+            if status_code(error) is None:
+                raise
+            return ()
+        return exhausted(found)
 
     async def remove(self) -> None:
         """Kill and remove the container and its volumes; nothing happens when it is gone already."""
@@ -249,7 +271,11 @@ class Container:
                 raise await self.lost("cannot run a command") from error
             raise
 
-    async def _stream(self, exec_id: str, given: bytes | None, out: Collector, err: Collector) -> None:
+    async def _stream(
+        self, exec_id: str, given: bytes | None, out: Collector, err: Collector
+    ) -> dict[str, Any]:
+        """Start an exec and take its output; the engine's record of it once it has ended."""
+
         async def running() -> bool:
             return bool((await self._inspect(exec_id))["Running"])
 
@@ -259,11 +285,15 @@ class Container:
             if error.status in (404, 409):
                 raise await self.lost("cannot run a command") from error
             err.add(str(error).encode())
-            return
+            return _NOT_STARTED
         try:
             await pump(stream, first, given, Splitter(out, err), running)
         finally:
             await anyio.aclose_forcefully(stream)
+        record = await self._ended(exec_id)
+        if self.engine.podman:
+            record["Pid"] = int(podman.started(record["ExitCode"], out.data() + err.data()))
+        return record
 
     async def _inspect(self, exec_id: str) -> dict[str, Any]:
         try:
@@ -320,14 +350,15 @@ class Container:
                     return await self._kill_once(command, who)
             except TimeoutError:
                 with anyio.move_on_after(_KILL_SECONDS):
-                    await self._signal(KILL_ALL_SIGNAL)
+                    await self.kill_all()
             except (ContainerLostError, EngineGoneError):
                 return True
         return False
 
-    async def _signal(self, name: str) -> None:
+    async def kill_all(self) -> None:
+        """Have process 1 kill everything but itself, which takes no new process; not its services'."""
         try:
-            await self.engine.call(lambda api: api.kill(self.id, signal=name))
+            await self.engine.call(lambda api: api.kill(self.id, signal=KILL_ALL_SIGNAL))
         except Exception as error:
             if status_code(error) not in (404, 409):
                 raise
@@ -335,8 +366,8 @@ class Container:
     async def _kill_once(self, command: Sequence[str], user: str | None) -> bool:
         exec_id = await self._create(command, False, "/", {}, user)
         out, err = Collector(4096), Collector(4096)
-        await self._stream(exec_id, None, out, err)
-        return (await self._finished(await self._ended(exec_id), out, err)).code == 0
+        record = await self._stream(exec_id, None, out, err)
+        return (await self._finished(record, out, err)).code == 0
 
     async def _log_tail(self) -> str:
         try:

@@ -22,14 +22,19 @@ from workbench.sandboxing.builder import BuildError, free_bytes
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.container import Container
 from workbench.sandboxing.debian import DEBIAN_PYTHON
-from workbench.sandboxing.engine import Engine, explanation, status_code
+from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
 from workbench.sandboxing.gateway import Enclosure, enclose, gateway_options, open_up, ready
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
-from workbench.sandboxing.kill import MAIN_PROCESS, PROCESSES
+from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.limits import Limits, effective, host_config, may_limit_storage
-from workbench.sandboxing.network import ensure_network
+from workbench.sandboxing.network import ensure_network, own_network
+from workbench.sandboxing.orphans import sweep
+from workbench.sandboxing.pause import Pause
+from workbench.sandboxing.podman import NO_ALLOW_LIST
 from workbench.sandboxing.progress import BuildDisplay
+from workbench.sandboxing.resolving import default_servers
+from workbench.sandboxing.services import services
 from workbench.sandboxing.watchdog import DEFAULT_MB, Watchdog
 
 logger = logging.getLogger(__name__)
@@ -46,7 +51,7 @@ class Started:
         image: the engine's record of its image.
         limits: what it really gets.
         build: how its image came about, ``None`` for an image by name.
-        services: what the image's ENTRYPOINT had started by then, as ``pid:start``.
+        services: what the image's ENTRYPOINT has started, as ``pid:start``.
     """
 
     container: Container
@@ -57,10 +62,15 @@ class Started:
 
 
 class Fleet:
-    """All containers of one process on one engine."""
+    """All containers of one process on one engine.
 
-    def __init__(self, engine: Engine | None = None) -> None:
+    Args:
+        pause: how long trials wait for an engine or for disk space.
+    """
+
+    def __init__(self, engine: Engine | None = None, pause: Pause | None = None) -> None:
         self.engine = engine or Engine()
+        self._pause = pause or Pause()
         self.run = labels.token()
         self.results: dict[str, BuildResult] = {}
         self.running: dict[str, Container] = {}
@@ -72,7 +82,8 @@ class Fleet:
         self._lock = anyio.Lock()
         self._watchdog = Watchdog(self.engine, self.run)
         self._gateways: dict[tuple[str, ...], Container] = {}
-        self._enclosures: dict[str, Enclosure] = {}
+        self._networks: dict[str, str] = {}
+        self._servers: str | None = None
 
     def expect(self, config: DockerConfig) -> None:
         """Note that an image will be needed, to be built with the others by the next `prepare`.
@@ -115,17 +126,26 @@ class Fleet:
     async def start(self, config: DockerConfig, before: Before | None = None) -> Started:
         """A running container of a configuration.
 
+        While the engine is away or its disk is nearly full, starts wait; see `Pause`.
+
         Args:
             before: done to the container that exists and does not yet run.
 
         Raises:
-            InfrastructureError: ``infra:build`` no image, ``infra:start`` it does not come up,
-                ``infra:engine`` no engine, ``task:unsupported`` what this provider cannot give.
+            InfrastructureError: ``infra:image`` or ``infra:build`` no image, ``infra:start`` it does not
+                come up, ``infra:engine`` no engine, ``task:unsupported`` what this provider cannot give.
         """
         if config.gpus:
             raise InfrastructureError("task:unsupported", f"{config.gpus} GPU wanted; this sandbox has none")
         await self.prepare(config)
-        self._check_disk()
+        await self._pause.wait(self._obstacle)
+        try:
+            return await self._start(config, before)
+        except EngineGoneError:
+            await self._pause.wait(self._obstacle)
+            return await self._start(config, before)
+
+    async def _start(self, config: DockerConfig, before: Before | None) -> Started:
         image = await self._image(config)
         limits = effective(config, self._info)
         container = await self._create(config, image, limits)
@@ -133,7 +153,7 @@ class Fleet:
             if before is not None:
                 await before(container)
             await self.engine.call(lambda api: api.start(container.id))
-            services = await _services(container) if image["Config"].get("Entrypoint") else ()
+            own = await services(container) if image["Config"].get("Entrypoint") else ()
         except BaseException as error:
             with anyio.CancelScope(shield=True):
                 await self.remove([container])
@@ -142,7 +162,7 @@ class Fleet:
             raise
         if self._storage_refused or not may_limit_storage(self._info) or config.storage_mb is None:
             self._watchdog.watch(container, (config.storage_mb or DEFAULT_MB) << 20)
-        return Started(container, image, limits, self.results.get(config.reference), services)
+        return Started(container, image, limits, self.results.get(config.reference), own)
 
     async def at_rest(self, config: DockerConfig, image: dict[str, Any]) -> Container:
         """A container that never runs, to copy the files of an image from; remove it after use."""
@@ -173,16 +193,13 @@ class Fleet:
 
     async def _image(self, config: DockerConfig) -> dict[str, Any]:
         """The record of the image to start, by its content id."""
+        result = None if config.build is None else self.results[config.build.tag]
+        if result is not None and not result.ok:
+            raise InfrastructureError(result.cause, f"{config.reference}: {result.error}")
         try:
-            if config.build is not None:
-                result = self.results[config.build.tag]
-                name = result.image_id
-                if name is None:
-                    raise BuildError(result.error)
-            else:
-                name = await self._bases.have(config.reference)
+            name = (result and result.image_id) or await self._bases.have(config.reference)
         except BuildError as error:
-            raise InfrastructureError("infra:build", f"{config.reference}: {error.detail}") from None
+            raise InfrastructureError(error.cause, error.detail) from None
         found = await self.engine.image(name)
         if found is None:
             self.results.pop(config.reference, None)
@@ -192,8 +209,11 @@ class Fleet:
     async def _create(self, config: DockerConfig, image: dict[str, Any], limits: Limits) -> Container:
         """A container that is not yet running; joined to our network only if it may use it now."""
         reach = "public" in (config.network, config.network_verify) and not config.allow
-        network = await ensure_network(self.engine) if reach else "none"
+        marks = self._marks()
+        own = await own_network(self.engine, marks) if reach and self.engine.podman else None
+        network = own or (await ensure_network(self.engine) if reach else "none")
         enclosure = await self._enclosed(config.allow) if config.allow and config.network == "none" else None
+        own = own if enclosure is None else enclosure.id
         options: dict[str, Any] = {
             "image": image["Id"],
             "command": list(MAIN_PROCESS),
@@ -201,8 +221,9 @@ class Fleet:
             "user": _main_user(config, image),
             "working_dir": config.workdir,
             "environment": [f"{key}={value}" for key, value in config.env],
-            "labels": self._marks(),
+            "labels": marks,
             "use_config_proxy": False,
+            "stop_timeout": 0,
         }
         user = config.user or image["Config"].get("User") or ""
 
@@ -218,12 +239,12 @@ class Fleet:
         try:
             container = await self._created(make)
         except BaseException:
-            if enclosure is not None:
+            if own is not None:
                 with anyio.CancelScope(shield=True):
-                    await open_up(self.engine, enclosure.id)
+                    await open_up(self.engine, own)
             raise
-        if enclosure is not None:
-            self._enclosures[container.id] = enclosure
+        if own is not None:
+            self._networks[container.id] = own
         if reach and config.network == "none":
             await self.engine.call(lambda api: api.disconnect_container_from_network(container.id, network))
         return container
@@ -235,22 +256,41 @@ class Fleet:
 
     async def _enclosed(self, names: tuple[str, ...]) -> Enclosure:
         """A network that leads to these hosts only; trials of one list share its gateway."""
+        if self.engine.podman:
+            raise InfrastructureError("task:unsupported", NO_ALLOW_LIST)
         async with self._lock:
             if names not in self._gateways:
                 network = await ensure_network(self.engine)
                 image = await self._python()
-                options = gateway_options(image, names, network, self._marks())
-
-                def make(api: Any) -> Container:
-                    made = Container(self.engine, str(api.create_container(**options)["Id"]))
-                    self.running[made.id] = made
-                    return made
-
-                gateway = await self._created(make)
-                await self.engine.call(lambda api: api.start(gateway.id))
+                gateway = await self._helper(gateway_options(image, names, network, self._marks()))
                 await ready(gateway)
                 self._gateways[names] = gateway
         return await enclose(self._gateways[names], names, self._marks())
+
+    async def name_servers(self, image: str) -> str:
+        """The ``/etc/resolv.conf`` that the engine gives to a container which may ask for any name."""
+        async with self._lock:
+            if self._servers is None:
+                main = {"image": image, "entrypoint": list(MAIN_PROCESS), "user": "0:0"}
+                helper = await self._helper({**main, "labels": self._marks(), "use_config_proxy": False})
+                try:
+                    self._servers = await default_servers(helper)
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await self.remove([helper])
+            return self._servers
+
+    async def _helper(self, options: dict[str, Any]) -> Container:
+        """A container beside those of trials, started."""
+
+        def make(api: Any) -> Container:
+            made = Container(self.engine, str(api.create_container(**options)["Id"]))
+            self.running[made.id] = made
+            return made
+
+        helper = await self._created(make)
+        await self.engine.call(lambda api: api.start(helper.id))
+        return helper
 
     async def _python(self) -> str:
         """The id of an image with Python: the one from Debian packages, or one that can be pulled."""
@@ -283,16 +323,26 @@ class Fleet:
             with anyio.fail_after(120):
                 await container.remove()
             self.running.pop(container.id, None)
-            enclosure = self._enclosures.pop(container.id, None)
-            if enclosure is not None:
-                await open_up(self.engine, enclosure.id)
+            await self.free(container)
         except Exception as error:
             logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))
 
-    def _check_disk(self) -> None:
+    async def free(self, container: Container) -> None:
+        """Take away the network that a container has for itself, where it has one."""
+        network = self._networks.pop(container.id, None)
+        if network is not None:
+            await open_up(self.engine, network)
+
+    async def _obstacle(self) -> InfrastructureError | None:
+        """What keeps trials from being started now."""
         free = free_bytes(Path(str(self._info.get("DockerRootDir") or "/nonexistent")))
         if free is not None and free < _LOW_WATER:
-            raise InfrastructureError("infra:start", f"only {free >> 20} MiB are free on the engine's disk")
+            return InfrastructureError("infra:start", f"only {free >> 20} MiB are free on the engine's disk")
+        try:
+            await self.engine.call(lambda api: api.ping())
+        except EngineGoneError as gone:
+            return gone
+        return None
 
     def _remove_at_exit(self, pid: int) -> None:
         """The last resort when the event loop was torn down before its containers were removed."""
@@ -311,14 +361,6 @@ def _main_user(config: DockerConfig, image: dict[str, Any]) -> str | None:
     return config.user if image["Config"].get("Entrypoint") else "0:0"
 
 
-async def _services(container: Container) -> tuple[str, ...]:
-    """What an ENTRYPOINT started. Raises InfrastructureError where it ended."""
-    if not (await container.state()).get("Running"):
-        raise InfrastructureError("infra:start", str(await container.lost("its ENTRYPOINT ended")))
-    done = await container.run(["/bin/sh", "-c", PROCESSES], cwd="/", user="0", timeout=20)
-    return tuple(done.out.data().decode("ascii", "replace").split())
-
-
 def _force_remove(api: Any, *, id: str) -> None:
     api.remove_container(id, v=True, force=True)
 
@@ -327,57 +369,3 @@ def _force_remove(api: Any, *, id: str) -> None:
 def shared_fleet(url: str) -> Fleet:
     """The fleet of this process on the engine at an address."""
     return Fleet(Engine(url))
-
-
-async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:
-    """Remove our containers whose process is gone; strangers' containers are never touched.
-
-    Args:
-        only: remove the one container of ours with this id (or its beginning), used or not.
-
-    Returns:
-        (removed, left because somebody uses them).
-    """
-    filters = {"label": labels.RUN}
-    found: Any = await engine.call(lambda api: api.containers(all=True, filters=filters), repeatable=True)
-    if only is not None:
-        found = [record for record in found if len(only) >= 4 and str(record["Id"]).startswith(only)]
-    stale = [Container(engine, str(record["Id"])) for record in found if only or _over(record)]
-    async with together() as tasks:
-        for container in stale:
-            tasks.start_soon(_remove_quietly, container)
-    if only is None:
-        await _sweep_others(engine)
-    return len(stale), len(found) - len(stale)
-
-
-async def _sweep_others(engine: Engine) -> None:
-    """Remove the networks of trials, and the images made for verification, of runs that are over."""
-    filters = {"label": labels.OWNER}
-    images: Any = await engine.call(lambda api: api.images(filters=filters), repeatable=True)
-    networks: Any = await engine.call(lambda api: api.networks(filters=filters), repeatable=True)
-    for record in filter(_over, networks):
-        await open_up(engine, str(record["Id"]))
-    for record in filter(_over, images):
-        await drop_image(engine, str(record["Id"]))
-
-
-async def drop_image(engine: Engine, image: str) -> None:
-    """Remove a snapshot; one that is in use stays for the next sweep."""
-    try:
-        await engine.call(lambda api: api.remove_image(image, force=True, noprune=True))
-    except Exception as error:
-        if status_code(error) is None:
-            raise
-
-
-def _over(record: dict[str, Any]) -> bool:
-    owner = labels.Owner.parse((record.get("Labels") or {}).get(labels.OWNER, ""))
-    return owner is not None and owner.gone()
-
-
-async def _remove_quietly(container: Container) -> None:
-    try:
-        await container.remove()
-    except Exception as error:
-        logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))

@@ -43,6 +43,7 @@ class BuildResult:
         bases: base image as written -> id of what was used.
         substitutes: base image as written -> what was used in its place.
         error: why there is no image, with the end of the build's output; empty when there is one.
+        cause: what that means, a key of `errors.POLICY`.
         log: the whole output, where it was built now.
     """
 
@@ -55,6 +56,7 @@ class BuildResult:
     bases: Mapping[str, str] = field(default_factory=dict)
     substitutes: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
+    cause: str = BuildError.kind
     log: Path | None = None
 
     @property
@@ -191,9 +193,11 @@ class _Work:
         try:
             result = await self._have(plan, began)
         except (BuildError, UsageError) as error:
-            text = getattr(error, "detail", str(error))
+            failure = error if isinstance(error, BuildError) else BuildError(str(error))
             seconds = time.monotonic() - began
-            result = BuildResult(plan.tag, plan.title, None, seconds=seconds, error=text)
+            result = BuildResult(
+                plan.tag, plan.title, None, seconds=seconds, error=failure.detail, cause=failure.cause
+            )
         self.watcher.ended(result)
         return result
 

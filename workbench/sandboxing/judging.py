@@ -19,7 +19,10 @@ import anyio
 from workbench.core.types import Network
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.container import Container
-from workbench.sandboxing.fleet import Fleet, Started, drop_image
+from workbench.sandboxing.fleet import Fleet, Started
+from workbench.sandboxing.network import join
+from workbench.sandboxing.orphans import drop_image
+from workbench.sandboxing.resolving import resolve_publicly
 from workbench.sandboxing.successor import Swept, changes, clean, copy, frozen, restore, silence, snapshot
 from workbench.sandboxing.sweep import Rules, Sweep
 
@@ -49,7 +52,7 @@ class Judging:
         """
         agent = self._started.container
         self._fleet.unwatch(agent)
-        image, listed = await snapshot(agent)
+        image, listed = await snapshot(agent, self._started.services)
         sweep = self._rules.sort(listed)
 
         async def before(container: Container) -> None:
@@ -66,16 +69,26 @@ class Judging:
                 await self._fleet.remove([started.container] if started else [])
                 await drop_image(agent.engine, image)
 
-    async def shared(self) -> Swept:
-        """The agent's own container without the agent: its processes are killed, its files swept."""
+    async def shared(self, network: Network) -> Swept:
+        """The agent's own container without the agent, on the verifier's network.
+
+        Its processes are killed, its files swept; services of the image that ran before the agent, and
+        their children, go on.
+        """
         container = self._started.container
         self._fleet.unwatch(container)
         await silence(container, self._started.services)
-        async with frozen(container):
+        async with frozen(container, self._started.services):
             sweep = self._rules.sort(await changes(container))
             await self._restore(container, sweep)
         await silence(container, self._started.services)
-        return await clean(container, sweep, self._rules)
+        swept = await clean(container, sweep, self._rules)
+        await self._fleet.free(container)
+        if network == "public":
+            servers = await self._fleet.name_servers(str(self._started.image["Id"]))
+            await resolve_publicly(container, servers)
+        await join(container.engine, container.id, network)
+        return swept
 
     @property
     def _volumes(self) -> list[str]:

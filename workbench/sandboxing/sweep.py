@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from workbench.sandboxing.landing import DEFAULT_PATH
 
-Reason = Literal["places", "cache", "loader", "program", "python", "pytest", "tools"]
+Reason = Literal["places", "cache", "loader", "program", "python", "pytest", "tools", "jobs"]
 QUIET = frozenset(("places", "cache"))
 """Reasons that honest work gives as well; they are no incident."""
 
@@ -60,6 +60,8 @@ _OWN: tuple[tuple[Reason, str], ...] = (
     ("python", _PYTHON + r"(?!(?:site|dist)-packages/).*"),
 )
 """Reason -> files that are the image's to change; new ones may be added."""
+_JOBS = re.compile(r"/var/spool/(?:cron|at|anacron)(?:/.*)?|/etc/(?:crontab|anacrontab|cron\.[^/]*(?:/.*)?)")
+"""What a scheduler that an ENTRYPOINT starts would run beside the verifier."""
 _VERIFIERS_PROGRAMS = frozenset(("pytest", "py.test", "uv", "uvx"))
 _TO_READ = re.compile(_PACKAGES + r"(?:[^/]*\.pth|[^/]*\.(?:dist|egg)-info/entry_points\.txt)")
 _COMPILED = re.compile(r"(?P<folder>.*)/__pycache__/(?P<name>[^/.]+)\.[^/]*\.pyc")
@@ -104,6 +106,7 @@ class Rules:
         path = next((value for name, _, value in pairs if name == "PATH"), DEFAULT_PATH)
         self.folders = tuple(dict.fromkeys((*path.split(":"), *DEFAULT_PATH.split(":"))))
         self.entry = frozenset(word for word in image.get("Entrypoint") or () if word.startswith("/"))
+        self._serves = bool(image.get("Entrypoint"))
         self._rules = [(reason, re.compile(pattern)) for reason, pattern in _RULES]
         self._own = [(reason, re.compile(pattern)) for reason, pattern in _OWN]
 
@@ -138,6 +141,8 @@ class Rules:
                 return reason
         if _stale(path, kinds):
             return "cache"
+        if self._serves and _JOBS.fullmatch(path):
+            return "jobs"
         if kinds[path] == ADDED:
             return "program" if self._is_program(path) and _name(path) in _VERIFIERS_PROGRAMS else None
         if self._is_program(path) or path in self.entry:

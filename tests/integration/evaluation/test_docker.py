@@ -87,6 +87,21 @@ def test_a_process_that_the_agent_left_behind_does_not_outlive_the_trial(docker:
     assert left == []
 
 
+def test_F27_a_container_that_the_agent_used_up_is_scored_0_by_its_name_and_not_run_again(
+    docker: Bench,
+    suite_of,  # type: ignore[no-untyped-def]
+) -> None:
+    task = suite_of(docker.folder, "echo 1000 > /proc/1/oom_score_adj; cat /dev/zero > /dev/shm/x\n")
+    (task / "task.toml").write_text('version = "1.0"\n[environment]\nmemory_mb = 32\n')
+    docker.inspect("eval", "workbench/own", "--conditions", "gold")
+    outcome = docker.records()["only@gold"].outcome
+    assert (outcome.status, outcome.reward, outcome.cause) == ("scored", 0.0, "agent_resource")
+    assert "out of memory" in outcome.detail
+    (sample,) = docker.logs()[-1].samples or ()
+    assert sample.error is None
+    assert "1/1" in docker.run("workbench", "report").stdout
+
+
 def test_images_can_be_built_ahead_and_are_not_built_again(docker: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
     suite_of(docker.folder, "echo done > done.txt\n")
     assert "1 of 1 images are ready" in docker.run("workbench", "build", "own").stdout

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import anyio
 import pytest
 from inspect_ai.util._sandbox.limits import override_max_exec_output_size
 
 from workbench.sandboxing.config import BuildPlan, DockerConfig
-from workbench.sandboxing.losses import SandboxLostError
+from workbench.sandboxing.losses import SandboxLostError, SandboxSpentError
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
@@ -20,6 +22,14 @@ DAEMON = "(setsid sh -c 'while :; do sleep 0.5; done' > /dev/null 2>&1 &);"
 STUBBORN = "sh -c \"trap '' TERM INT HUP; while :; do sleep 0.5; done\" &"
 NAKED = "env -i setsid sh -c 'env -i sleep 77 > /dev/null 2>&1 &';"
 FORKS = "f() { f | f & }; f"
+FORKS_ALWAYS = """
+import os, time
+while True:
+    try:
+        os.fork() or time.sleep(999)
+    except OSError:
+        time.sleep(0.01)
+"""
 
 
 @pytest.fixture(scope="module", params=["root", "user"])
@@ -110,6 +120,19 @@ async def test_F30_a_fork_bomb_is_bounded_and_dies_with_its_timeout(
     assert await processes(box) == []
 
 
+async def test_F30_what_is_left_of_a_fork_bomb_does_not_keep_a_container_from_being_judged(
+    start: Start, root_image: BuildPlan
+) -> None:
+    box = await start(DockerConfig(build=root_image, pids=64))
+    await box.exec(["sh", "-c", f'python3 -c "{FORKS_ALWAYS}" > /dev/null 2>&1 &'])
+    while await box.alive():
+        await anyio.sleep(0.1)
+    await box.settle(fresh=True)
+    assert box.incidents == ["pids_limit"]
+    await box.settle(fresh=False)
+    assert await processes(box) == []
+
+
 async def test_F30_orphans_are_reaped(box: DockerSandbox) -> None:
     await shell(box, "for i in $(seq 200); do (true &) ; done; sleep 0.5")
     assert await shell(box, "ps -eo stat= | grep -c Z || true") == "0\n"
@@ -128,11 +151,68 @@ async def test_killing_everything_does_not_end_the_container(box: DockerSandbox)
 
 async def test_F29_output_beyond_the_limit_keeps_both_ends_and_says_so(box: DockerSandbox) -> None:
     with override_max_exec_output_size(10_000):
-        done = await box.exec(["sh", "-c", "echo first; head -c 300000000 /dev/zero; echo last"], timeout=60)
+        done = await box.exec(["sh", "-c", "echo first; head -c 300000 /dev/zero; echo last"], timeout=60)
     assert done.stdout.startswith("first\n")
     assert done.stdout.endswith("last\n")
     assert "bytes of output left out" in done.stdout
     assert len(done.stdout.encode()) <= 10_000
+
+
+LIMIT_MB = 64
+FLOODS = {
+    "one-line": ("head -c 1000000000 /dev/zero; echo", 1_000_000_001),
+    "lines": ("yes 0123456789012345678 | head -c 300000000; echo", 300_000_001),
+    "no-text": ("head -c 200000000 /dev/zero | tr '\\0' '\\377'; echo", 200_000_001),
+}
+
+
+@pytest.fixture
+def peak() -> Callable[[], float]:
+    """Says by how many MiB this process grew at most since the fixture was made."""
+
+    def status(key: str) -> float:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
+
+    Path("/proc/self/clear_refs").write_text("5")
+    before = status("VmRSS")
+    return lambda: status("VmHWM") - before
+
+
+@pytest.mark.parametrize("channel", [True, False], ids=["channel", "engine"])
+@pytest.mark.parametrize("flood", FLOODS)
+async def test_F29_a_flood_of_output_is_counted_to_the_byte_and_costs_the_host_little_memory(
+    flooded: DockerSandbox, peak: Callable[[], float], channel: bool, flood: str
+) -> None:
+    script, size = FLOODS[flood]
+    flooded.container.channels = channel
+    flooded.container.close_channels()
+    done = await flooded.exec(["sh", "-c", f"{script}; echo error >&2"], timeout=60)
+    grown = peak()
+    head, left, tail = re.fullmatch(
+        r"(?s)(.+)\n\[... (\d+) bytes of output left out ...]\n(.+)", done.stdout
+    ).groups()  # type: ignore[union-attr]
+    shown = sum(len(part) if flood == "no-text" else len(part.encode()) for part in (head, tail))
+    assert (shown + int(left), tail[-1], done.stderr) == (size, "\n", "error\n")
+    assert len(done.stdout.encode()) <= 10 << 20
+    assert grown < LIMIT_MB
+
+
+@pytest.mark.parametrize("channel", [True, False], ids=["channel", "engine"])
+async def test_F29_a_command_that_never_stops_printing_ends_with_its_time_and_says_what_was_cut(
+    flooded: DockerSandbox, peak: Callable[[], float], channel: bool
+) -> None:
+    flooded.container.channels = channel
+    flooded.container.close_channels()
+    with pytest.raises(TimeoutError) as late:
+        await flooded.exec(["yes"], timeout=1)
+    assert "bytes of output left out" in late.value.truncated_output  # type: ignore[attr-defined]
+    assert peak() < LIMIT_MB
+
+
+@pytest.fixture(scope="module")
+def flooded(start: Start, root_image: BuildPlan) -> DockerSandbox:
+    return anyio.run(start, DockerConfig(build=root_image))
 
 
 async def test_F29_bytes_that_are_no_text_are_replaced_not_fatal(box: DockerSandbox) -> None:
@@ -180,6 +260,27 @@ async def test_F27_a_container_killed_in_the_middle_is_lost(start: Start, root_i
     with pytest.raises(SandboxLostError):
         await box.read_file("/etc/passwd")
     assert not await box.alive()
+
+
+async def test_F27_a_container_that_its_memory_limit_ended_is_the_agents_doing(
+    start: Start, root_image: BuildPlan
+) -> None:
+    box = await start(DockerConfig(build=root_image, memory_mb=24))
+    with pytest.raises(SandboxSpentError, match=r"agent_resource.*exit code 137, out of memory"):
+        await box.exec(["sh", "-c", "echo 1000 > /proc/1/oom_score_adj; cat /dev/zero > /dev/shm/x"])
+    with pytest.raises(SandboxSpentError):
+        await box.settle(fresh=True)
+
+
+async def test_F27_a_container_with_no_memory_left_for_a_command_is_still_judged(
+    start: Start, root_image: BuildPlan
+) -> None:
+    box = await start(DockerConfig(build=root_image, memory_mb=24))
+    fill = 's=$(printf %4096s x); while printf %s "$s" >> /dev/shm/x; do :; done'
+    with pytest.raises(SandboxSpentError, match="out of memory"):
+        await box.exec(["sh", "-c", fill])
+    await box.settle(fresh=True)
+    assert box.incidents == ["out_of_memory"]
 
 
 async def test_commands_go_by_a_shell_that_stays_until_something_is_left_behind(box: DockerSandbox) -> None:

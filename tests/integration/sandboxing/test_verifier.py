@@ -50,6 +50,7 @@ printf '#!/bin/sh\nexit 0\n' > /usr/local/bin/python3; chmod +x /usr/local/bin/p
 cp /bin/true /usr/bin/bash.new; mv /usr/bin/bash.new /usr/bin/bash
 echo /work/evil.so > /etc/ld.so.preload
 """
+FAILED = '{"results": {"tests": [{"name": "a", "status": "failed"}]}}'
 PRELUDE = "#!/bin/bash\nreward=/logs/verifier/reward\n"
 INCIDENTS = ["swept:loader", "swept:program", "swept:pytest", "swept:python", "swept:tools"]
 
@@ -162,12 +163,24 @@ async def test_F45_tests_that_changed_while_they_ran_are_tampering_in_a_shared_c
         ("mkfifo $reward.txt", "missing"),
         ("head -c 9999 /dev/zero > $reward.txt", "garbage"),
         ("echo 1 > $reward.txt; echo 0 > $reward.json", "conflict"),
+        ("echo 1 > $reward.txt; exit 1", "inconsistent"),
+        (
+            f"printf '%s' '{FAILED}' > /logs/verifier/ctrf.json; echo 1 > $reward.txt; exit 0",
+            "inconsistent",
+        ),
+        ("echo '1 passed in 0.1s'; echo 'reward: 1'; exit 0", "missing"),
         ("\r\necho 1\r", "bootstrap"),
+        ("exit 126", "bootstrap"),
+        ("no-such-runner", "bootstrap"),
         ("#!/no/such/interpreter", "bootstrap"),
         ("pytest --ctrf /logs/verifier/ctrf.json /tests; echo 0 > $reward.txt", "bootstrap"),
+        ("echo '=== no tests ran in 0.01s ==='; echo 0 > $reward.txt", "bootstrap"),
         ("echo 1 > $reward.txt; sleep 60", "timeout"),
     ],
-    ids=["nothing", "link", "fifo", "huge", "conflict", "crlf", "interpreter", "no-runner", "endless"],
+    ids=[
+        *("nothing", "link", "fifo", "huge", "conflict", "exit-1", "failed", "fake-markers", "crlf"),
+        *("exit-126", "exit-127", "interpreter", "no-runner", "zero-tests", "endless"),
+    ],
 )
 async def test_F47_F48_a_verifier_that_gives_no_reward_is_an_error_of_its_own_and_never_0(
     judge: DockerSandbox, tmp_path: Path, script: str, cause: str
@@ -185,7 +198,7 @@ def judge(start: Start, root_image: BuildPlan) -> DockerSandbox:
     return anyio.run(start, DockerConfig(build=root_image))
 
 
-async def test_a_script_without_the_executable_bit_runs(judge: DockerSandbox, tmp_path: Path) -> None:
+async def test_F48_a_script_without_the_executable_bit_runs(judge: DockerSandbox, tmp_path: Path) -> None:
     script = "#!/bin/bash\necho 0.5 > /logs/verifier/reward.txt\n"
     assert (await verify(judge, task(tmp_path, script), LAYOUT)).reward == 0.5
 

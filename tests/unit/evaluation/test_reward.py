@@ -86,6 +86,8 @@ def test_per_test_results_come_from_ctrf_and_never_raise() -> None:
 
 SCRIPT = "pytest --ctrf /logs/verifier/report.json /tests/test_outputs.py -rA\n"
 FAILED = b'{"results": {"tests": [{"name": "a", "status": "passed"}, {"name": "b", "status": "failed"}]}}'
+PASSED = b'{"results": {"tests": [{"name": "a", "status": "passed"}]}}'
+NONE = b'{"results": {"tests": []}}'
 BEGAN = "=== test session starts ==="
 
 
@@ -95,19 +97,21 @@ def test_the_report_is_looked_for_where_the_script_has_it_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reward", "report", "output", "cause"),
+    ("reward", "report", "output", "code", "cause"),
     [
-        (1.0, FAILED, BEGAN, "inconsistent"),
-        (0.0, None, "test.sh: line 3: pytest: command not found", "bootstrap"),
-        (0.0, FAILED, "==== no tests ran in 0.01s ====", "bootstrap"),
-        (0.0, b"{}", "no tests ran in 0.01s", "bootstrap"),
+        (1.0, FAILED, BEGAN, 0, "inconsistent"),
+        (1.0, PASSED, BEGAN, 1, "inconsistent"),
+        (1.0, None, BEGAN, 137, "inconsistent"),
+        (0.0, None, "test.sh: line 3: pytest: command not found", 0, "bootstrap"),
+        (0.0, NONE, "==== no tests ran in 0.01s ====", 0, "bootstrap"),
+        (0.0, b"{}", "no tests ran in 0.01s", 0, "bootstrap"),
     ],
 )
 def test_F47_F48_a_reward_that_no_test_gave_is_an_error(
-    reward: float, report: bytes | None, output: str, cause: str
+    reward: float, report: bytes | None, output: str, code: int, cause: str
 ) -> None:
     with pytest.raises(VerifierError) as raised:
-        check_ran(reward, SCRIPT, report, output)
+        check_ran(reward, SCRIPT, report, output, code)
     assert raised.value.cause == f"verifier_error:{cause}"
 
 
@@ -123,4 +127,12 @@ def test_F47_F48_a_reward_that_no_test_gave_is_an_error(
     ids=["pass", "fail", "collection", "no-pytest", "partial"],
 )
 def test_an_honest_reward_is_believed(reward: float, script: str, report: bytes | None, output: str) -> None:
-    check_ran(reward, script, report, output)
+    check_ran(reward, script, report, output, 0)
+    if reward < 1:
+        check_ran(reward, script, report, output, 1)
+
+
+@pytest.mark.parametrize("report", [None, NONE, FAILED], ids=["no-report", "empty", "failed"])
+def test_F47_nothing_that_a_test_prints_turns_its_failure_into_an_exclusion(report: bytes | None) -> None:
+    printed = "no tests ran in 0.01s\n==== no tests ran in 0.01s ====\npytest: command not found\n"
+    check_ran(0.0, SCRIPT, report, f"{BEGAN}\n{printed}==== 1 failed, 2 passed in 0.10s ====\n{printed}", 1)

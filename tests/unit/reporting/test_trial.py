@@ -93,6 +93,24 @@ def test_a_score_without_a_reward_in_0_to_1_is_excluded_and_not_zero(
     assert "reward" in found.detail
 
 
+@pytest.mark.parametrize(
+    ("cause", "reward", "status", "read"),
+    [
+        ("agent_resource", 0.0, "scored", "agent_resource"),
+        ("agent_resource", 1.0, "excluded", "harness_bug"),
+        ("infra:engine", 0.0, "excluded", "harness_bug"),
+        ("weather", 0.0, "excluded", "harness_bug"),
+    ],
+)
+def test_a_score_for_a_cause_counts_only_as_the_policy_gives_it(
+    make_record: MakeRecord, cause: str, reward: float, status: str, read: str
+) -> None:
+    content = make_record("a", "gold", 2, reward, funnel="failed").model_dump(mode="json")
+    content["outcome"]["cause"] = cause
+    found = trial_of(PLAN, sample(content))
+    assert (found.status, found.cause) == (status, read)
+
+
 def test_a_record_of_another_schema_is_excluded_and_says_where(make_record: MakeRecord) -> None:
     content = make_record("a", "gold", 2).model_dump(mode="json") | {"novelty": 1}
     found = trial_of(PLAN, sample(content))

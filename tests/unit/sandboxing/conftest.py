@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -22,28 +23,37 @@ class FakeEngine:
     """What the engine answers.
 
     Attributes:
+        answers: path -> (status, value) of what is answered otherwise than by what follows.
         output: (stream, bytes) frames of an exec; `early` sends them with the answer's head,
             `silent` sends them and leaves the stream open.
         record: the engine's record of the exec after it ended.
         state: of the container, ``None`` when there is no such container.
+        stats: the engine's statistics of the container.
         echo: whether the container answers when it is asked whether it is alive.
         hang: paths (regular expressions) that are never answered; `drop` whose connection is cut.
-        asked: method and path of every request.
+        refuse: (path, status, message) of requests that are refused, once for each entry.
+        asked: method and path of every request; `bodies` what came with those that make something.
         events: what a build or pull says.
+        images: name or id -> the engine's record of an image; `pulls` those that are there after a pull.
     """
 
     def __init__(self, path: Path) -> None:
         self.url = f"unix://{path}"
+        self.answers: dict[str, tuple[int, object]] = {}
         self.version = "1.41"
         self.output: list[tuple[int, bytes]] = []
         self.early = self.silent = self.echo = False
         self.record: dict[str, Any] = {"Running": False, "ExitCode": 0, "Pid": 7}
         self.state: dict[str, Any] | None = {"Running": True, "Status": "running", "ExitCode": 0}
+        self.stats: dict[str, Any] = {}
         self.hang = self.drop = "^$"
+        self.refuse: list[tuple[str, int, str]] = []
         self.asked: list[str] = []
+        self.bodies: list[str] = []
         self.events: list[dict[str, Any]] = [{}]
         self.info: dict[str, Any] = {}
         self.images: dict[str, dict[str, Any]] = {}
+        self.pulls: dict[str, dict[str, Any]] = {}
         self.closing = threading.Event()
 
     def asked_word(self, command: list[str]) -> None:
@@ -65,6 +75,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         path = re.sub(r"^/v1\.\d+", "", self.path.partition("?")[0])
         self.fake.asked.append(f"{self.command} {path}")
+        if path.endswith("/create"):
+            self.fake.bodies.append(self.path + body.decode())
         if path.startswith("/containers/") and path.endswith("/exec"):
             self.fake.asked_word(json.loads(body).get("Cmd") or [])
         if re.search(self.fake.hang, path):
@@ -72,6 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif re.search(self.fake.drop, path):
             self.close_connection = True
+        elif path in self.fake.answers:
+            self.json(*self.fake.answers[path])
         else:
             self.answer(path)
 
@@ -79,7 +93,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def answer(self, path: str) -> None:
         fake = self.fake
-        if path in ("/version", "/info"):
+        refused = next((each for each in fake.refuse if re.search(each[0], path)), None)
+        if refused is not None:
+            fake.refuse.remove(refused)
+            self.json(refused[1], {"message": refused[2]})
+        elif path in ("/version", "/info"):
             self.json(
                 200, {"ApiVersion": fake.version, "Version": "fake"} if path == "/version" else fake.info
             )
@@ -87,12 +105,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.json(200, [])
         elif path.startswith("/exec/"):
             self.stream() if path.endswith("/start") else self.json(200, fake.record)
+        elif path in ("/containers/create", "/networks/create"):
+            self.json(201, {"Id": "c1"})
         elif path.startswith("/containers/"):
             self.container(path)
         elif path.startswith("/images/") and path.endswith("/json"):
-            found = fake.images.get(path.removeprefix("/images/").removesuffix("/json"))
+            found = fake.images.get(unquote(path.removeprefix("/images/").removesuffix("/json")))
             self.json(200 if found else 404, found or {"message": "No such image"})
         else:
+            fake.images |= fake.pulls if path == "/images/create" else {}
             self.raw(200, b"".join(json.dumps(event).encode() + b"\n" for event in fake.events))
 
     def container(self, path: str) -> None:
@@ -102,6 +123,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.json(201, {"Id": "e1"})
         elif path.endswith("/logs"):
             self.raw(200, b"")
+        elif path.endswith("/stats"):
+            self.json(200, self.fake.stats)
         else:
             self.json(200, {"State": self.fake.state, "Config": {"Tty": True}})
 

@@ -110,7 +110,7 @@ def test_a_command_that_does_not_fit_is_known_before_it_is_sent(job: Job) -> Non
 
 
 async def test_a_process_that_is_left_behind_ends_the_channel(shell: Shell) -> None:
-    code, out, _ = await shell.run("sh", "-c", "sleep 5 & echo x", processes=0)
+    code, out, _ = await shell.run("sh", "-c", "sleep 0.3 & echo x", processes=0)
     assert (code, out, shell.channel.usable()) == (0, b"x\n", False)
 
 

@@ -67,7 +67,7 @@ def test_a_working_engine_is_described(
     run(["doctor", "--json"])
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["checks"]}
     assert rows["engine"]["state"] == "ok"
-    assert rows["limits"]["detail"] == "swap: not enforced by this kernel"
+    assert rows["limits"]["detail"] == "not enforced by this kernel: swap"
     assert rows["storage"]["state"] == "note"
     assert "base image" in rows
 

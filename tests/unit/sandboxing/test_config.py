@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from tests.suites import write_suite
+from workbench.benchmarks.formats.harbor import read_task
 from workbench.core.errors import ContentError, UsageError
 from workbench.sandboxing.config import DockerConfig
+from workbench.sandboxing.configuration import resolve
 from workbench.sandboxing.limits import effective, host_config
-from workbench.sandboxing.providers.docker import DockerSandbox, resolve
+from workbench.sandboxing.providers.docker import DockerSandbox
 
 
 def test_equal_configurations_are_equal_keys() -> None:
@@ -59,14 +62,58 @@ def test_a_broken_configuration_is_one_line_with_its_place(tmp_path: Path) -> No
         resolve(None)
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["privileged", "volumes", "binds", "cap_add", "devices", "pid", "ipc", "network_mode", "security_opt",
-     "userns", "extra_hosts", "secrets", "volumes_from", "extends"],
-)  # fmt: skip
-def test_F35_no_key_gives_a_container_a_part_of_the_host(key: str) -> None:
-    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
-        DockerConfig.model_validate({"image": "a", key: True})
+OF_THE_HOST = {
+    "privileged": "true",
+    "volumes": "['/var/run/docker.sock:/var/run/docker.sock:ro', '/:/host:ro']",
+    "binds": "['/etc:/etc:ro']",
+    "mounts": "[{type: bind, source: /, target: /host}]",
+    "network_mode": "host",
+    "pid": "host",
+    "ipc": "host",
+    "uts": "host",
+    "userns_mode": "host",
+    "cgroup_parent": "/",
+    "devices": "['/dev/kmsg:/dev/kmsg']",
+    "device_cgroup_rules": "['a *:* rwm']",
+    "cap_add": "[SYS_ADMIN]",
+    "security_opt": "['seccomp:unconfined', 'apparmor:unconfined']",
+    "extra_hosts": "['host.docker.internal:host-gateway']",
+    "secrets": "[{file: ~/.ssh/id_rsa}]",
+    "configs": "[{file: /etc/shadow}]",
+    "env_file": "/root/.env",
+    "build": "{tag: a, digest: b, title: t, context: /etc, dockerfile: passwd}",
+    "context": "..",
+    "extends": "{file: ../other.yaml, service: x}",
+    "include": "['https://example.com/compose.yaml']",
+    "volumes_from": "['container:other']",
+    "driver_opts": "{type: none, o: bind, device: /}",
+    "sysctls": "{kernel.core_pattern: '|/x'}",
+    "runtime": "other",
+}
+"""Key -> what would give a container a part of the host, or a build more than its own folder."""
+
+
+@pytest.mark.parametrize("key", OF_THE_HOST)
+def test_F35_no_key_gives_a_container_a_part_of_the_host(tmp_path: Path, key: str) -> None:
+    image = "" if key == "build" else "image: a\n"
+    (tmp_path / "c.yaml").write_text(f"{image}{key}: {OF_THE_HOST[key]}\n")
+    with pytest.raises(UsageError, match=rf"c\.yaml(?::2)?: {key}: "):
+        resolve(str(tmp_path / "c.yaml"))
+
+
+@pytest.mark.parametrize(("key", "value"), [("network", "host"), ("network", "container:other")])
+def test_F35_no_value_does_either(key: str, value: str) -> None:
+    with pytest.raises(ValidationError, match="network"):
+        DockerConfig.model_validate({"image": "a", key: value})
+
+
+def test_F35_what_a_task_says_in_a_compose_file_is_ignored_and_said(tmp_path: Path) -> None:
+    keys = "".join(f"    {key}: {value}\n" for key, value in OF_THE_HOST.items() if key != "build")
+    task = write_suite(tmp_path)
+    (task / "environment" / "docker-compose.yaml").write_text(f"services:\n  main:\n{keys}")
+    read = read_task("own", task)
+    assert read.unsupported is None
+    assert [note for note in read.notes if note.startswith("docker-compose.yaml is ignored")]
 
 
 def test_F35_F51_what_the_engine_is_asked_for_holds_nothing_of_the_host() -> None:

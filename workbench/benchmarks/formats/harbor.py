@@ -138,7 +138,19 @@ def _limits(spec: _TaskFile) -> Limits:
         memory_mb=env.memory_mb,
         storage_mb=env.storage_mb,
         gpus=env.gpus,
+        stated=_stated(spec),
     )
+
+
+def _stated(spec: _TaskFile) -> frozenset[str]:
+    """Which of the limits the task.toml itself states."""
+    own = spec.environment
+    phases = {"agent_seconds": spec.agent, "verifier_seconds": spec.verifier}
+    times = [name for name, phase in phases.items() if "timeout_sec" in phase.model_fields_set]
+    resources = ("cpus", "memory_mb", "storage_mb", "gpus")
+    sizes = [name for name in resources if name in own.model_fields_set and getattr(own, name) is not None]
+    build = ["build_seconds"] if "build_timeout_sec" in own.model_fields_set else []
+    return frozenset((*times, *sizes, *build))
 
 
 def _network(env: _Environment) -> Network | None:

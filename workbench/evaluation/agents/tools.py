@@ -6,11 +6,14 @@ and so do these.
 
 from __future__ import annotations
 
+import re
+
 from inspect_ai.tool import Tool, ToolError, tool
 from inspect_ai.util import ExecResult, sandbox
 
 DEFAULT_SECONDS = 180
 MAX_OUTPUT = 16_000
+_LEFT_OUT = re.compile(r"\[\.\.\. (\d+) bytes of output left out \.\.\.\]")
 
 
 @tool
@@ -56,5 +59,11 @@ def _shown(result: ExecResult[str]) -> str:
     text = result.stdout + (f"\n[stderr]\n{result.stderr}" if result.stderr else "")
     if len(text) > MAX_OUTPUT:
         half = MAX_OUTPUT // 2
-        text = f"{text[:half]}\n[... {len(text) - MAX_OUTPUT} characters left out ...]\n{text[-half:]}"
+        text = f"{text[:half]}\n[... {_counted(text[half:-half])} left out ...]\n{text[-half:]}"
     return text if result.success else f"{text}\n[exit code {result.returncode}]"
+
+
+def _counted(text: str) -> str:
+    """How much a text is, with what the sandbox had left out of it already."""
+    bytes_before = sum(map(int, _LEFT_OUT.findall(text)))
+    return f"{len(text)} characters" + (f" and {bytes_before} bytes" if bytes_before else "")

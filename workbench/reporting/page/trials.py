@@ -139,6 +139,8 @@ def _kind(mark: TrialMark) -> tuple[str, str]:
         return "wait", "pending"
     if mark.reward == 1:
         return "pass", "passed"
+    if mark.cause is not None:
+        return "fail", f"failed, {mark.cause}"
     return ("part", f"reward {rate(mark.reward)}") if mark.reward else ("fail", "failed")
 
 

@@ -11,7 +11,7 @@ import posixpath
 import shlex
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import anyio
@@ -27,27 +27,25 @@ from inspect_ai.util import (
 from pydantic import BaseModel
 from typing_extensions import override
 
-from workbench.core.content import load_content
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.types import Network
-from workbench.sandboxing import archive, files, network
+from workbench.sandboxing import archive, files, network, podman
 from workbench.sandboxing.availability import engine_url
+from workbench.sandboxing.cleanup import clean_up
 from workbench.sandboxing.config import DockerConfig
+from workbench.sandboxing.configuration import resolve
+from workbench.sandboxing.counters import Counts, count
 from workbench.sandboxing.engine import Engine
-from workbench.sandboxing.fleet import Fleet, Started, shared_fleet, sweep
-from workbench.sandboxing.images import plan
+from workbench.sandboxing.fleet import Fleet, Started, shared_fleet
 from workbench.sandboxing.judging import Judging
 from workbench.sandboxing.losses import Losses
+from workbench.sandboxing.services import services
 from workbench.sandboxing.successor import Swept
 from workbench.sandboxing.transfer import Tree, unpack
 from workbench.sandboxing.watchdog import DEFAULT_MB
 
 _NOTE_BYTES = 80
 """Room for our own line at the end of standard error."""
-_OOM_COUNTERS = (
-    "for file in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do "
-    '[ -r $file ] && while read -r key value; do [ "$key" = oom_kill ] && echo "$value"; done < $file; done'
-)
 
 
 class DockerSandbox(SandboxEnvironment):
@@ -56,7 +54,6 @@ class DockerSandbox(SandboxEnvironment):
     Attributes:
         started: the container, its image and its real limits.
         workdir: what relative paths are relative to.
-        incidents: e.g. ``out_of_memory``; they do not make a result invalid.
     """
 
     def __init__(self, started: Started, config: DockerConfig) -> None:
@@ -65,14 +62,25 @@ class DockerSandbox(SandboxEnvironment):
         self.config = config
         self.container = started.container
         self.workdir = config.workdir or started.image["Config"].get("WorkingDir") or "/"
-        self.incidents: list[str] = []
-        self._memory_kills = self._disk_kills = 0
+        self._counted = Counts()
+        self._spent: tuple[str, ...] = ()
+        self._disk_kills = 0
         self._owners: dict[str | None, tuple[int, int]] = {}
 
     @property
     def image(self) -> str:
         """The content id (``sha256:...``) of the image it was started from."""
         return str(self.started.image["Id"])
+
+    @property
+    def incidents(self) -> list[str]:
+        """Limits that were met, by the counters as last read; they do not make a result invalid."""
+        met = {
+            "out_of_memory": self._counted.memory,
+            "pids_limit": self._counted.pids,
+            "disk_limit": self.container.disk_breaches,
+        }
+        return [name for name, times in met.items() if times or name in self._spent]
 
     @override
     async def exec(
@@ -140,8 +148,7 @@ class DockerSandbox(SandboxEnvironment):
         memory, so files for those go by the container's ``tar``.
 
         Raises:
-            SandboxLostError: the container is gone.
-            InfrastructureError: ``infra:transfer``.
+            TrialError: ``infra:transfer``, or the container is gone.
         """
         hidden = ("/dev", *(path for path, _ in self.config.tmpfs))
         memory = {path: file for path, file in tree.items() if _below(path, hidden)}
@@ -173,32 +180,62 @@ class DockerSandbox(SandboxEnvironment):
         with Losses():
             await network.join(self.container.engine, self.container.id, mode)
 
+    async def note_services(self) -> None:
+        """Call before the agent begins: services of the image that run by now are not the agent's."""
+        if self.started.image["Config"].get("Entrypoint"):
+            with Losses():
+                self.started = replace(self.started, services=await services(self.container))
+
     @asynccontextmanager
     async def judged(self, network: Network, *, fresh: bool) -> AsyncIterator[tuple[DockerSandbox, Swept]]:
         """Where a verifier may judge, and what of the agent's changes was undone for it; see `judging`.
 
         Args:
             network: the verifier's own.
-            fresh: in a container of its own, which is gone after the context; else in this one,
-                whose processes are killed.
+            fresh: in a container of its own, which is gone after the context; else in this one, in
+                which the image's own services go on (see `note_services`) and all else is killed.
 
         Raises:
-            SandboxLostError: the container or the engine is gone.
-            TrialError: ``tamper``, it cannot be made fit; ``infra:*``.
+            TrialError: ``tamper``, it cannot be made fit; the container or the engine is gone.
         """
         judging = Judging(self.fleet(), self.started, self.config)
         with Losses():
             if not fresh:
-                swept = await judging.shared()
-                await self.set_network(network)
-                yield self, swept
+                yield self, await judging.shared(network)
                 return
             async with judging.fresh(network) as (started, swept):
                 yield type(self)(started, self.config), swept
 
     async def alive(self) -> bool:
-        """Whether a random word comes back from the container. Ask before believing a failure."""
-        return await self.container.alive()
+        """Whether a random word comes back from the container; raises where the engine is gone."""
+        with Losses():
+            return await self.container.alive()
+
+    async def settle(self, *, fresh: bool) -> None:
+        """Make sure that there is something to judge, and note in `incidents` the limits that were met.
+
+        A container that runs and has no memory or no process left for a command can still be judged in a
+        fresh one; for a verifier in this one, all its processes are killed.
+
+        Raises:
+            TrialError: the container or the engine is gone.
+        """
+        with Losses():
+            if not await self.container.alive():
+                lost = await self.container.lost("the sandbox does not answer")
+                if not (lost.spent and lost.state.get("Running")):
+                    raise lost
+                self._spent = lost.spent
+                if fresh:
+                    return
+                await self.container.kill_all()
+                if not await self.container.alive():
+                    raise lost
+            await self._look()
+
+    async def _look(self) -> None:
+        """Read the kernel's counters; processes in the background meet limits unseen."""
+        self._counted = await count(self.container)
 
     @override
     async def connection(self, *, user: str | None = None) -> SandboxConnection:
@@ -285,7 +322,7 @@ class DockerSandbox(SandboxEnvironment):
     @override
     @classmethod
     async def cli_cleanup(cls, id: str | None) -> None:
-        await _clean(Engine(), id)
+        await clean_up(Engine(), id)
 
     @classmethod
     def fleet(cls) -> Fleet:
@@ -307,42 +344,23 @@ class DockerSandbox(SandboxEnvironment):
 
     async def _memory_note(self) -> str:
         """A line for standard error when a kill was the memory limit's doing, by the kernel's counters."""
+        before = self._counted.memory
         with Losses():
-            done = await self.container.run(["/bin/sh", "-c", _OOM_COUNTERS], cwd="/", user="0")
-        counts = [int(line) for line in done.out.data().split() if line.isdigit()]
-        if not counts or max(counts) <= self._memory_kills:
+            await self._look()
+        if self._counted.memory <= before:
             return ""
-        self._memory_kills = max(counts)
-        self.incidents.append("out_of_memory")
         return f"\n[killed: the memory limit of {self.started.limits.memory >> 20} MiB was reached]\n"
-
-
-def resolve(config: SandboxEnvironmentConfigType | None) -> DockerConfig:
-    """A configuration from what Inspect hands over: a model, a YAML file, a Dockerfile or its folder.
-
-    Raises:
-        UsageError: something else, or nothing.
-    """
-    if isinstance(config, DockerConfig):
-        return config
-    if isinstance(config, str):
-        path = Path(config)
-        if path.suffix in (".yaml", ".yml"):
-            return load_content(path, DockerConfig)
-        if path.is_dir():
-            return DockerConfig(build=plan(path, empty=()))
-        return DockerConfig(build=plan(path.parent, dockerfile=path.name, empty=()))
-    found = "nothing" if config is None else type(config).__name__
-    raise UsageError(f"sandbox docker-sdk: found {found}; give a Dockerfile, a YAML file or a DockerConfig")
 
 
 def _not_started(said: str) -> ExecResult[str]:
     """The result of a command that the engine could not start, as a shell would report it."""
-    if "permission denied" in said:
-        raise PermissionError(said)
-    missing = "executable file not found" in said or "no such file or directory" in said
-    code = 127 if missing and "chdir to cwd" not in said else 126
-    return ExecResult(False, code, "", said + "\n")
+    words = said.partition(podman.NOISE)[0]
+    plain = words.lower()
+    if "permission denied" in plain:
+        raise PermissionError(words)
+    missing = "executable file not found" in plain or "no such file or directory" in plain
+    code = 127 if missing and "chdir to" not in plain else 126
+    return ExecResult(False, code, "", words + "\n")
 
 
 def _below(path: str, folders: tuple[str, ...]) -> bool:
@@ -360,22 +378,3 @@ class _Prerequisites:
             from inspect_ai._util.error import PrerequisiteError
 
             raise PrerequisiteError(getattr(error, "detail", str(error))) from None
-
-
-async def _clean(engine: Engine, id: str | None) -> None:
-    """``inspect sandbox cleanup docker-sdk [ID]``."""
-    from workbench.core.terminal import console
-
-    out = console()
-    if id is None:
-        removed, used = await sweep(engine)
-        await network.remove_unused(engine)
-        out.print(f"removed {removed} containers of runs that are over")
-        if used:
-            out.print(
-                f"left {used} of runs that go on; remove one with: inspect sandbox cleanup docker-sdk ID"
-            )
-        return
-    if await sweep(engine, only=id) == (0, 0):
-        raise UsageError(f"no container of this workbench has the id {id}")
-    out.print(f"removed {id}")
