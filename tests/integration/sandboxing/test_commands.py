@@ -69,7 +69,9 @@ async def test_a_missing_program_is_a_result_as_a_shell_gives_it(box: DockerSand
     assert (done.returncode, done.stdout) == (127, "")
 
 
-async def test_F32_SB_14_a_child_that_keeps_the_pipe_open_does_not_keep_the_caller(box: DockerSandbox) -> None:
+async def test_F32_SB_14_a_child_that_keeps_the_pipe_open_does_not_keep_the_caller(
+    box: DockerSandbox,
+) -> None:
     began = time.monotonic()
     done = await box.exec(["sh", "-c", "sleep 600 & echo done"], timeout=30)
     assert done.stdout == "done\n"
