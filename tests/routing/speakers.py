@@ -28,6 +28,9 @@ class Scripted:
         self.asked.append(ask)
         return self.rule(ask)
 
+    def prepare(self) -> None:
+        """Nothing to do."""
+
     def name(self, model: str) -> str:
         return model
 

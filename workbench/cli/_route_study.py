@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.cli._route_request import Request
     from workbench.core.workspace import Workspace
     from workbench.metrics.scoring import Relevance
+    from workbench.models.completion import Completer
     from workbench.routing.load import RecipeRouter
     from workbench.routing.recipe import Recipe
     from workbench.routing.router import Query
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 _METRIC = "MRR@10"
+_DEPTH = 10
 _METRICS = ("MRR@10", "Recall@10", "nDCG@10")
 """What a module's gain is told in; the first is that of the partial correlations, as in the paper."""
 
@@ -54,13 +56,15 @@ def print_study(kind: Literal["speed", "diagnosis"], **options: Any) -> None:
         plain = {name: report for name, (report, _) in found.items()}
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, kind: plain}, indent=2))
         return
-    for name, (_, show) in found.items():
-        console().print(f"\n{safe(name)}", markup=False, style="bold")
+    for place, (name, (report, show)) in enumerate(found.items()):
+        console().print("\n" * bool(place) + safe(name), markup=False, style="bold")
         show()
+        for note in report["notes"]:
+            console().print(safe(note), markup=False)
 
 
 Study = tuple[dict[str, Any], Callable[[], None]]
-"""What was found, for JSON; and how it is shown."""
+"""What was found, for JSON, with ``notes`` to be read beside it; and how it is shown."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +84,18 @@ class Bench:
 
         return load_recipe(self.workspace.find("routers", name))
 
-    def maker(self, recipe: Recipe) -> Callable[[Workspace], RecipeRouter]:
-        """Makes the router of a recipe, in the workspace (and so the cache) that it is given."""
+    def completer(self) -> Completer:
+        """Answers what the stages of one router ask of a language model, and counts it."""
         from workbench.models.completion import Completer
+
+        return Completer(self.workspace.cache, self.request.llm, self.request.llm_base_url)
+
+    def maker(self, recipe: Recipe, complete: Completer) -> Callable[[Workspace], RecipeRouter]:
+        """Makes the router of a recipe, in the workspace (and so the cache) that it is given."""
         from workbench.routing.load import RecipeRouter
         from workbench.routing.stage import RouteContext
 
         def make(workspace: Workspace) -> RecipeRouter:
-            complete = Completer(workspace.cache, self.request.llm, self.request.llm_base_url)
             context = RouteContext(
                 self.pool, workspace.cache, self.request.seed, self.progress, complete=complete
             )
@@ -96,26 +104,41 @@ class Bench:
         return make
 
 
+def _notes(router: RecipeRouter, complete: Completer) -> list[str]:
+    """Answers that could not be used, and what all of them cost."""
+    return [*router.notes(), *filter(None, [complete.spending.line()])]
+
+
 def _speed(name: str, bench: Bench) -> Study:
     from workbench.routing.speed import measure_speed
 
-    make = replace(bench, progress=silent).maker(bench.recipe(name))  # drawing takes time as well
-    found = measure_speed(make, bench.workspace, bench.queries, bench.request.k)
-    return asdict(found), lambda: _show_speed(found, len(bench.pool), len(bench.queries))
+    complete = bench.completer()
+    make = replace(bench, progress=silent).maker(bench.recipe(name), complete)  # drawing takes time as well
+    spent = complete.spending
+    found = measure_speed(
+        make, bench.workspace, bench.queries, bench.request.k, lambda: (spent.asked, spent.kept)
+    )
+    report = {**asdict(found), "notes": [*found.notes, *filter(None, [spent.line()])]}
+    return report, lambda: _show_speed(found, len(bench.pool), len(bench.queries))
 
 
 def _show_speed(speed: Speed, skills: int, queries: int) -> None:
     table = _table("stage, one query at a time", "median ms", "p95 ms")
     for stage in speed.stages:
-        table.add_row(safe(stage.method), f"{stage.median:.2f}", f"{stage.p95:.2f}")
+        name = f"{stage.method} ({stage.answers})" if stage.answers else stage.method
+        table.add_row(safe(name), f"{stage.median:.2f}", f"{stage.p95:.2f}")
     console().print(table)
     size = f"{skills:,} skills, index {speed.index_bytes / 1e6:.1f} MB"
-    rates = f"{speed.single_per_second:.1f} queries/s one at a time, {speed.batched_per_second:.1f}"
-    for line in (
+    lines = [
         f"cold: ready after {speed.build_seconds:.2f} s, {size}",
         f"warm: ready after {speed.open_seconds:.2f} s, first query {speed.first_milliseconds:.1f} ms",
-        f"{rates} in one batch of {queries}",
-    ):
+    ]
+    if speed.single_per_second is not None and speed.batched_per_second is not None:
+        lines.append(
+            f"{speed.single_per_second:.1f} queries/s one at a time, "
+            f"{speed.batched_per_second:.1f} in one batch of {queries}"
+        )
+    for line in lines:
         console().print(line, markup=False)
 
 
@@ -123,15 +146,20 @@ def _diagnosis(name: str, bench: Bench) -> Study:
     from workbench.routing.ablation import anatomy, variants
     from workbench.routing.diagnose import MEASURES, Diagnosis, correlations
 
+    complete = bench.completer()
     parts = anatomy(bench.recipe(name))
     recipes = variants(parts)
-    routers = {label: bench.maker(recipe)(bench.workspace) for label, recipe in recipes.items()}
+    routers = {label: bench.maker(recipe, complete)(bench.workspace) for label, recipe in recipes.items()}
     bench.progress(f"{name}: measuring the gap", 0, len(routers) + 1)
     gaps = Diagnosis(routers["encoder"], bench.pool, bench.queries).measure(bench.tasks)
-    scores = {}
-    for done, (label, router) in enumerate(routers.items(), start=1):
+    scores: dict[str, _Scores] = {}
+    known_scores: dict[tuple[str, ...], _Scores] = {}
+    for done, label in enumerate(reversed(routers), start=1):  # the whole first: its notes are the report's
         bench.progress(f"{name}: routing, {label}", done, len(routers) + 1)
-        scores[label] = _scores(router, bench)
+        stages = tuple(spec.digest for spec in recipes[label].stages)
+        if stages not in known_scores:
+            known_scores[stages] = _scores(routers[label], bench)
+        scores[label] = known_scores[stages]
     values = {label: scored[_METRIC] for label, scored in scores.items()}
     known = [gap for gap in gaps if gap.query in values["encoder"]]
     report = {
@@ -150,9 +178,12 @@ def _diagnosis(name: str, bench: Bench) -> Study:
             }
             for m in parts.modules
         },
+        "notes": [_B_Q, *_notes(routers["whole"], complete)],
     }
     return report, lambda: _show_diagnosis(report)
 
+
+_B_Q = "B_Q is estimated from these queries themselves, which favours what it explains"
 
 _Scores = Mapping[str, Mapping[str, float]]
 """Metric -> query -> value, for the queries that count."""
@@ -161,8 +192,8 @@ _Scores = Mapping[str, Mapping[str, float]]
 def _scores(router: RecipeRouter, bench: Bench) -> _Scores:
     from workbench.metrics.scoring import score_run
 
-    queries = bench.queries
-    rankings = dict(zip([q.id for q in queries], router.route(queries, 10), strict=True))
+    queries, k = bench.queries, max(bench.request.k, _DEPTH)  # as plain `route` asks, for the same numbers
+    rankings = dict(zip([q.id for q in queries], router.route(queries, k), strict=True))
     ids = {task: [entry.id for entry in ranking] for task, ranking in rankings.items()}
     scores = score_run(ids, {q.id: bench.tasks[q.id] for q in queries}, frozenset(bench.pool.ids()))
     return {metric: {score.query: score.values[metric] for score in scores.queries} for metric in _METRICS}

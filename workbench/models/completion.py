@@ -172,6 +172,12 @@ class Completer:
             cache, env.get("SKILL_WORKBENCH_LLM") or None, env.get("SKILL_WORKBENCH_LLM_BASE_URL") or None
         )
 
+    def prepare(self) -> None:
+        """Import LiteLLM now, which takes seconds, rather than within the first question."""
+        from workbench.models.library import load_litellm
+
+        load_litellm()
+
     def name(self, model: str) -> str:
         """The model that is asked where `model` is named."""
         return self._model or model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.core.errors import UsageError
@@ -14,60 +14,63 @@ class Anatomy:
     """A recipe around one encoder, taken apart (SkillRep, section 5.2).
 
     Attributes:
-        rewriting: stages before everything, which change the query.
-        encoder: the `dense` stage.
-        refining: stages that change the encoder's vectors.
-        fusion: the stage that adds other channels, ``None`` without one.
-        own: which of its channels is the encoder's: the first that has one. Others are modules.
+        recipe: all of it.
+        base: which of its stages holds the encoder: a `dense` stage, or one that fuses channels.
+        own: which channel of a fusion is the encoder's: the first that starts with one. Every other
+            is a module.
     """
 
     recipe: Recipe
-    rewriting: tuple[StageSpec, ...]
-    encoder: StageSpec
-    refining: tuple[StageSpec, ...]
-    fusion: StageSpec | None
-    own: int
+    base: int
+    own: int = 0
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """Names of the parts that can be left out, in the order in which they act."""
-        others = self.fusion.channels if self.fusion else ()
-        names = [channel[0].method for at, channel in enumerate(others) if at != self.own]
-        return tuple(dict.fromkeys([*(s.method for s in (*self.rewriting, *self.refining)), *names]))
+        """Names of the parts that can be left out, in the order in which they act.
+
+        Everything but the encoder is one: what rewrites the query, what refines the vectors, the
+        other channels, and every stage behind them. Parts of the same method go together.
+        """
+        before, fused, behind = self._around
+        own = fused.channels[self.own][1:] if fused.channels else ()
+        others = [channel[0] for at, channel in enumerate(fused.channels) if at != self.own]
+        return tuple(dict.fromkeys(spec.method for spec in (*before, *own, *others, *behind)))
 
     def keeping(self, modules: Sequence[str]) -> Recipe:
-        """The recipe with only these modules around the encoder.
+        """The recipe with only these modules around the encoder; with all of them, its own stages.
 
-        The channels of a fusion are one module as far as they start with the same method; without
-        any of them the encoder's own channel is what is left.
+        A fusion whose other channels are all left out is left out itself.
         """
-        rewriting = tuple(spec for spec in self.rewriting if spec.method in modules)
-        own = (self.encoder, *(spec for spec in self.refining if spec.method in modules))
-        label = "+".join(modules) or "encoder"
+        before, base, behind = self._around
+        stages = (
+            *(spec for spec in before if spec.method in modules),
+            *self._fused(base, modules),
+            *(spec for spec in behind if spec.method in modules),
+        )
         return replace(
-            self.recipe,
-            name=f"{self.recipe.name} ({label})",
-            stages=(*rewriting, *self._fused(own, modules)),
+            self.recipe, name=f"{self.recipe.name} ({'+'.join(modules) or 'encoder'})", stages=stages
         )
 
-    def _fused(self, own: tuple[StageSpec, ...], modules: Sequence[str]) -> tuple[StageSpec, ...]:
-        if self.fusion is None:
-            return own
+    @property
+    def _around(self) -> tuple[tuple[StageSpec, ...], StageSpec, tuple[StageSpec, ...]]:
+        stages = self.recipe.stages
+        return stages[: self.base], stages[self.base], stages[self.base + 1 :]
+
+    def _fused(self, base: StageSpec, modules: Sequence[str]) -> tuple[StageSpec, ...]:
+        if not base.channels:
+            return (base,)
+        encoder, *behind = base.channels[self.own]
+        own = (encoder, *(spec for spec in behind if spec.method in modules))
         kept = {
             at: own if at == self.own else channel
-            for at, channel in enumerate(self.fusion.channels)
+            for at, channel in enumerate(base.channels)
             if at == self.own or channel[0].method in modules
         }
         if len(kept) < 2:
             return own
-        options = self.fusion.options
-        channels = tuple(getattr(options, "channels", ())[at] for at in kept)
-        fusion = replace(
-            self.fusion,
-            options=options.model_copy(update={"channels": channels}),
-            channels=tuple(kept.values()),
-        )
-        return (fusion,)
+        channels = tuple(getattr(base.options, "channels", ())[at] for at in kept)
+        options = base.options.model_copy(update={"channels": channels})
+        return (replace(base, options=options, channels=tuple(kept.values())),)
 
 
 def anatomy(recipe: Recipe) -> Anatomy:
@@ -76,26 +79,14 @@ def anatomy(recipe: Recipe) -> Anatomy:
     Raises:
         UsageError: it is not made of an encoder with modules around it.
     """
-    rewriting = tuple(spec for spec in recipe.stages if getattr(spec.module, "REWRITES", False))
-    rest = [spec for spec in recipe.stages if spec not in rewriting]
-    if rest and rest[0].channels:
-        found = [at for at, channel in enumerate(rest[0].channels) if channel[0].method == "dense"]
-        if found:
-            own = rest[0].channels[found[0]]
-            return Anatomy(recipe, rewriting, own[0], tuple(_refining(own)), rest[0], found[0])
-    if rest and rest[0].method == "dense":
-        return Anatomy(recipe, rewriting, rest[0], tuple(_refining(rest)), None, 0)
+    stages = recipe.stages
+    base = next((at for at, spec in enumerate(stages) if not getattr(spec.module, "REWRITES", False)), 0)
+    found = [at for at, channel in enumerate(stages[base].channels) if channel[0].method == "dense"]
+    if found or stages[base].method == "dense":
+        return Anatomy(recipe, base, *found[:1])
     raise UsageError(
         f"'{recipe.name}' has no single encoder with modules around it; choose a router such as hybrid"
     )
-
-
-def _refining(stages: Sequence[StageSpec]) -> Iterator[StageSpec]:
-    """The stages directly behind the encoder that change its vectors."""
-    for spec in stages[1:]:
-        if not getattr(spec.module, "REFINES", False):
-            return
-        yield spec
 
 
 def variants(found: Anatomy) -> dict[str, Recipe]:

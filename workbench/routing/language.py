@@ -87,6 +87,9 @@ class Complete(Protocol):
 
     def __call__(self, ask: Ask, /) -> Answer: ...
 
+    def prepare(self) -> None:
+        """Do now what the first question would wait for. Cheap when done before."""
+
     def name(self, model: str, /) -> str:
         """What is really asked where a recipe names `model`; it decides a router's fingerprint."""
 
@@ -130,11 +133,16 @@ class Speaker:
         return self._complete.name(model) if self._complete else model
 
     def check(self) -> Complete:
-        """Whoever answers.
+        """Whoever answers, ready to be asked.
 
         Raises:
             UsageError: nobody was handed over.
         """
+        complete = self._answering()
+        complete.prepare()
+        return complete
+
+    def _answering(self) -> Complete:
         if self._complete is None:
             raise UsageError(
                 f"{self._method}: asks the language model '{self._config.model}', and none is at hand here"
@@ -144,7 +152,7 @@ class Speaker:
     def ask(self, *messages: Message, tools: tuple[Tool, ...] = ()) -> Answer:
         """Ask once."""
         config = self._config
-        return self.check()(Ask(config.model, messages, config.temperature, config.max_tokens, tools))
+        return self._answering()(Ask(config.model, messages, config.temperature, config.max_tokens, tools))
 
     def each(self, do: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """`do` for every item, some at a time; results in the order of the items."""

@@ -110,7 +110,7 @@ def test_a_recipe_is_taken_apart_into_its_modules(models: Path, tmp_path: Path) 
     path = tmp_path / "whole.yaml"
     path.write_text(WHOLE.format(path=models / "tiny/encoder"), encoding="utf-8")
     parts = anatomy(load_recipe(path))
-    assert parts.modules == ("expand_query", "project", "bm25")
+    assert parts.modules == ("expand_query", "project", "bm25", "without_gold")
     made = variants(parts)
     shapes = {
         label: [
@@ -124,10 +124,12 @@ def test_a_recipe_is_taken_apart_into_its_modules(models: Path, tmp_path: Path) 
         "expand_query alone": ["expand_query", "dense"],
         "project alone": ["dense", "project"],
         "bm25 alone": [[["dense"], ["bm25"]]],
-        "expand_query last": [[["dense", "project"], ["bm25"]]],
-        "project last": ["expand_query", [["dense"], ["bm25"]]],
-        "bm25 last": ["expand_query", "dense", "project"],
-        "whole": ["expand_query", [["dense", "project"], ["bm25"]]],
+        "without_gold alone": ["dense", "without_gold"],
+        "expand_query last": [[["dense", "project"], ["bm25"]], "without_gold"],
+        "project last": ["expand_query", [["dense"], ["bm25"]], "without_gold"],
+        "bm25 last": ["expand_query", "dense", "project", "without_gold"],
+        "without_gold last": ["expand_query", [["dense", "project"], ["bm25"]]],
+        "whole": ["expand_query", [["dense", "project"], ["bm25"]], "without_gold"],
     }
 
 

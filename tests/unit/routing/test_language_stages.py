@@ -230,6 +230,9 @@ def test_a_stage_that_rewrites_queries_cannot_stand_last(make_router: MakeRouter
 
 def test_another_model_is_another_router(make_router: MakeRouter) -> None:
     class Renamed(Scripted):
+        def prepare(self) -> None:
+            """Nothing to do."""
+
         def name(self, model: str) -> str:
             return "other/model"
 
