@@ -93,7 +93,7 @@ def _print_passages(name: str, workspace: Workspace, options: dict[str, Any]) ->
     from workbench.routing.load import load_router
     from workbench.skills.progress import shown_progress
 
-    request = Request.of(workspace, **{**options, "routers": name})
+    request = Request.of(workspace, **{**options, "routers": (name,)})
     complete = Completer(workspace.cache, request.llm, request.llm_base_url)
     with shown_progress() as progress, request.open_pool(workspace, progress) as pool:
         queries, tasks = request.tasks(pool, workspace)

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from workbench.cli._route_result import milliseconds
+from workbench.cli._route_result import milliseconds, place
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from workbench.cli._route_request import Request
-    from workbench.cli._route_result import Comparison, Result
+    from workbench.cli._route_result import Comparison, Estimate, Result
     from workbench.metrics.scoring import Summary
     from workbench.skills.pool import Pool
 
@@ -26,7 +26,7 @@ def print_result(result: Result, pool: Pool, request: Request) -> None:
     out = console()
     name = safe(result.name)
     out.print(
-        f"\n{name}: pool {safe(pool.name)}, {len(pool):,} skills, k {request.k}", markup=False, style="bold"
+        f"{name}: pool {safe(pool.name)}, {len(pool):,} skills, k {request.k}", markup=False, style="bold"
     )
     out.print(_table(result))
     for title, summaries in (
@@ -48,16 +48,16 @@ def _table(result: Result) -> Table:
     for stratum, count in result.counts.items():
         table.add_column(f"{stratum} (n={count})", no_wrap=True)
     for name in result.table["all"]:
-        table.add_row(name, *(_cell(*result.table[stratum][name]) for stratum in result.counts))
+        table.add_row(name, *(_cell(result.table[of][name], count) for of, count in result.counts.items()))
     return table
 
 
-def _cell(mean: float, low: float, high: float) -> str:
-    if math.isnan(mean):
+def _cell(found: Estimate, count: int) -> str:
+    """Mean and interval; with its own n where a metric is not defined for all `count` queries."""
+    if math.isnan(found.mean):
         return "-"
-    return (
-        f"{100 * mean:5.1f}" if math.isnan(low) else f"{100 * mean:5.1f} [{100 * low:.0f}, {100 * high:.0f}]"
-    )
+    bounds = "" if math.isnan(found.low) else f" [{100 * found.low:.0f}, {100 * found.high:.0f}]"
+    return f"{100 * found.mean:5.1f}{bounds}{f' n={found.count}' if found.count < count else ''}"
 
 
 def _notes(result: Result) -> Iterator[str]:
@@ -71,6 +71,8 @@ def _notes(result: Result) -> Iterator[str]:
         )
     if not math.isnan(measured.judged):
         yield f"{100 * measured.judged:.0f} % of the first 10 places are judged; the others count as wrong"
+    if measured.beyond:
+        yield f"not measured, beyond --k: {', '.join(sorted(measured.beyond, key=place))}"
     yield from _alternatives(result)
     yield from result.about.get("notes", ())
     for what, tasks in (
@@ -90,7 +92,7 @@ def _alternatives(result: Result) -> Iterator[str]:
     """Where another reading of the same rankings gives other numbers."""
     from workbench.metrics.scoring import aggregate
 
-    strict = {name: mean for name, (mean, _, _) in result.table["all"].items()}
+    strict = {name: found.mean for name, found in result.table["all"].items()}
     shown = [name for name in ("Hit@1", "Recall@10", "nDCG@10") if name in strict]
     merged = aggregate(result.measured.merged)["all"].means
     if any(abs(merged[name] - strict[name]) > 5e-4 for name in shown):
@@ -136,11 +138,12 @@ def print_comparison(comparison: Comparison) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("points [95 % interval]", "", "p", "better", "worse"):
         table.add_column(column, no_wrap=True, justify="right" if column in ("better", "worse") else "left")
+    most = max((row.count for row in comparison.rows), default=0)
     for row in comparison.rows:
         if math.isnan(row.mean):
             continue
         bounds = "" if math.isnan(row.low) else f" [{100 * row.low:+.1f}, {100 * row.high:+.1f}]"
-        table.add_row(
-            row.metric, f"{100 * row.mean:+5.1f}{bounds}", f"{row.p:.3f}", str(row.better), str(row.worse)
-        )
+        name = row.metric if row.count == most else f"{row.metric} (n={row.count})"
+        p = "<0.001" if row.p < 0.001 else f"{row.p:.3f}"
+        table.add_row(name, f"{100 * row.mean:+5.1f}{bounds}", p, str(row.better), str(row.worse))
     out.print(table)

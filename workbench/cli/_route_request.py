@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.core.atomic import check_writable
 from workbench.core.errors import UsageError
 from workbench.core.types import Progress, silent
 
@@ -23,10 +24,15 @@ _PLACE = "{router}"
 
 @dataclass(frozen=True)
 class Request:
-    """The options of the command, checked together."""
+    """The options of the command, checked together.
 
-    routers: str | None
-    predictions: Path | None
+    Attributes:
+        routers: as given, each a name or several separated by commas.
+        predictions: likewise, of files.
+    """
+
+    routers: tuple[str, ...]
+    predictions: tuple[str, ...]
     suite: str | None
     data: Path | None
     pool: str
@@ -56,10 +62,16 @@ class Request:
         return cls(**options)
 
     def __post_init__(self) -> None:
-        if (self.routers is None) == (self.predictions is None):
-            raise UsageError("give either --router NAME or --predictions FILE")
-        if self.routers is not None and not self.names:
+        if not self.routers and not self.predictions:
+            raise UsageError("give --router NAME, or --predictions FILE, or both to compare them")
+        if self.routers and not self.names:
             raise UsageError("--router: no name; workbench route --list shows what there is")
+        if self.predictions and not self.files:
+            raise UsageError("--predictions: no name; give a JSON file or a TREC run")
+        self._check_tasks()
+        self._check_saved()
+
+    def _check_tasks(self) -> None:
         if not self.pool.strip():
             raise UsageError("--pool: no name; give a pool's name, a folder or a file")
         if self.suite is not None and (self.queries or self.qrels or self.by):
@@ -68,18 +80,28 @@ class Request:
             )
         if self.suite is None and self.qrels is None:
             raise UsageError("--qrels FILE is needed, or --suite NAME; see: workbench route --help")
-        if self.routers is not None and self.queries is None and self.suite is None:
+        if self.names and self.queries is None and self.suite is None:
             raise UsageError("--router needs --queries FILE (task_id and instruction_text), or --suite NAME")
         if self.by is not None and self.queries is None:
             raise UsageError("--by needs --queries FILE, whose lines have the field")
-        for path in (self.save_run, self.save_predictions):
-            if path and len(self.names) > 1 and _PLACE not in path.name:
+
+    def _check_saved(self) -> None:
+        for path in filter(None, (self.save_run, self.save_predictions)):
+            if not self.names:
+                raise UsageError(f"{path}: nothing to save without --router NAME")
+            if len(self.names) > 1 and _PLACE not in path.name:
                 raise UsageError(f"{path}: with several routers put {_PLACE} into the file's name")
 
     @property
     def names(self) -> list[str]:
         """The routers asked for, each once, in order."""
-        return list(dict.fromkeys(name.strip() for name in (self.routers or "").split(",") if name.strip()))
+        return _each(self.routers)
+
+    @property
+    def files(self) -> list[Path]:
+        """Files of predictions, each once, in order. A comma is part of a name if there is such a file."""
+        given = [[text] if Path(text).exists() else _each([text]) for text in self.predictions]
+        return list(dict.fromkeys(Path(text) for texts in given for text in texts))
 
     def check_recipes(self, workspace: Workspace) -> None:
         """Read every recipe now: a typing error must not cost the building of a pool."""
@@ -87,6 +109,16 @@ class Request:
 
         for name in self.names:
             load_recipe(workspace.find("routers", name))
+
+    def check_places(self) -> None:
+        """See now that what is to be saved can be: that must not come out after hours of routing.
+
+        Raises:
+            MachineError: a file could not be written.
+        """
+        for path in filter(None, (self.save_run, self.save_predictions)):
+            for name in self.names:
+                check_writable(_named(path, name))
 
     def open_pool(self, workspace: Workspace, progress: Progress = silent) -> Pool:
         """The pool asked for; one that holds a suite's skills finds the suite."""
@@ -150,15 +182,15 @@ class Request:
     def rankings(
         self, pool: Pool, queries: list[Query], workspace: Workspace, progress: Any
     ) -> Iterator[tuple[dict[str, Any], Routed]]:
-        """What each router gave, or what the file holds, with a description of where it is from."""
+        """What each file holds, then what each router gave, with a description of where it is from."""
         from workbench.models.completion import Completer
         from workbench.routing.load import load_router
         from workbench.routing.measure import Routed, route_all
         from workbench.routing.runs import read_rankings
 
-        if self.predictions is not None:
-            rankings = {task: ranking[: self.k] for task, ranking in read_rankings(self.predictions).items()}
-            yield {"predictions": str(self.predictions)}, Routed(rankings, (), 0.0)
+        for file in self.files:
+            rankings = {task: ranking[: self.k] for task, ranking in read_rankings(file).items()}
+            yield {"predictions": str(file)}, Routed(rankings, (), 0.0)
         complete = {name: Completer(workspace.cache, self.llm, self.llm_base_url) for name in self.names}
         loaded = [
             load_router(name, pool, workspace, seed=self.seed, progress=progress, complete=complete[name])
@@ -172,15 +204,24 @@ class Request:
                 "notes": [*router.notes(), *filter(None, [complete[router.name].spending.line()])],
             }
             yield {"router": router.name, **about}, routed
-            self._save(router.name, routed.rankings)
 
-    def _save(self, name: str, rankings: Mapping[str, Ranking]) -> None:
+    def save(self, name: str, rankings: Mapping[str, Ranking]) -> None:
+        """Write a router's rankings to the files asked for.
+
+        Raises:
+            MachineError: a file cannot be written.
+        """
         from workbench.routing.runs import write_predictions, write_run
 
         if self.save_run:
             write_run(_named(self.save_run, name), rankings, tag=name)
         if self.save_predictions:
             write_predictions(_named(self.save_predictions, name), rankings)
+
+
+def _each(given: Sequence[str]) -> list[str]:
+    """What commas separate, without blanks, each once."""
+    return list(dict.fromkeys(part.strip() for text in given for part in text.split(",") if part.strip()))
 
 
 def _named(path: Path, router: str) -> Path:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,24 @@ MACRO = "(macro average)"
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A mean over the `count` queries for which a metric is defined, with its 95 % bootstrap interval.
+
+    The bounds are NaN for fewer than two queries, the mean for none.
+    """
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True)
 class Result:
     """One router's (or file's) part of the report.
 
     Attributes:
-        table: stratum -> metric -> (mean, low, high); the bounds are NaN for fewer than two queries.
+        table: stratum -> metric -> its estimate.
         counts: stratum -> number of queries.
         slices: slice -> means over its queries, and ``macro`` over slices; empty without ``--by``.
         compat: stratum -> means by the benchmark authors' own scorer; empty unless asked for.
@@ -32,7 +46,7 @@ class Result:
     about: Mapping[str, Any]
     routed: Routed
     measured: Measured
-    table: Mapping[str, Mapping[str, tuple[float, float, float]]]
+    table: Mapping[str, Mapping[str, Estimate]]
     counts: Mapping[str, int]
     unknown_tasks: int
     slices: Mapping[str, Summary]
@@ -51,25 +65,29 @@ class Result:
         from workbench.metrics.scoring import aggregate
         from workbench.routing.measure import measure
 
-        measured = measure(routed.rankings, tasks, pool)
+        measured = measure(routed.rankings, tasks, pool, request.k)
         summaries = aggregate(measured.scores.queries)
-        table: dict[str, dict[str, tuple[float, float, float]]] = {}
+        table: dict[str, dict[str, Estimate]] = {}
         for stratum, summary in summaries.items():
             chosen = [q.values for q in measured.scores.queries if stratum in ("all", q.stratum)]
             table[stratum] = {
-                name: (mean, *interval([values[name] for values in chosen], request.seed))
+                name: _estimate(mean, [values[name] for values in chosen], request.seed)
                 for name, mean in sorted(summary.means.items(), key=lambda pair: place(pair[0]))
             }
         counts = {stratum: summary.count for stratum, summary in summaries.items()}
         unknown = len(routed.rankings.keys() - tasks.keys())
         slices = _slices(measured, request)
-        compat = _compat(routed, tasks, pool, request) if request.scorer_compat else {}
+        compat = _compat(about, measured, routed, tasks, pool) if request.scorer_compat else {}
         return cls(about, routed, measured, table, counts, unknown, slices, compat)
 
     @property
     def name(self) -> str:
         """The router's name, or the file's."""
         return str(self.about.get("router") or self.about.get("predictions"))
+
+
+def _estimate(mean: float, values: Sequence[float], seed: int) -> Estimate:
+    return Estimate(mean, *interval(values, seed), sum(not math.isnan(value) for value in values))
 
 
 def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
@@ -93,16 +111,26 @@ def _slices(measured: Measured, request: Request) -> dict[str, Summary]:
 
 
 def _compat(
-    routed: Routed, tasks: Mapping[str, Relevance], pool: Pool, request: Request
+    about: Mapping[str, Any],
+    measured: Measured,
+    routed: Routed,
+    tasks: Mapping[str, Relevance],
+    pool: Pool,
 ) -> dict[str, Summary]:
+    """By the authors' rules: a file as it stands, however long; of a router what it was asked for."""
     from workbench.metrics.compat import compat_summaries
     from workbench.routing.runs import read_predicted_ids
 
-    if request.predictions is None:
-        ids = {task: [entry.id for entry in ranking] for task, ranking in routed.rankings.items()}
-    else:
-        ids = read_predicted_ids(request.predictions)
-    return compat_summaries(ids, tasks, frozenset(pool.ids()))
+    known = frozenset(pool.ids())
+    if "predictions" in about:
+        return compat_summaries(read_predicted_ids(Path(about["predictions"])), tasks, known)
+    ids = {task: [entry.id for entry in ranking] for task, ranking in routed.rankings.items()}
+    return {
+        stratum: replace(
+            summary, means={name: mean for name, mean in summary.means.items() if name not in measured.beyond}
+        )
+        for stratum, summary in compat_summaries(ids, tasks, known).items()
+    }
 
 
 def place(name: str) -> tuple[int, str, int]:
@@ -123,7 +151,7 @@ def milliseconds(seconds: tuple[float, ...]) -> dict[str, float | None]:
 @dataclass(frozen=True)
 class Gain:
     """One metric, second minus first: mean paired difference, its 95 % bootstrap interval over queries,
-    the sign-flip p, and on how many queries the second is better and worse."""
+    the sign-flip p, on how many queries the second is better and worse, and on how many both are defined."""
 
     metric: str
     mean: float
@@ -132,11 +160,12 @@ class Gain:
     p: float
     better: int
     worse: int
+    count: int
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two routers on the same queries."""
+    """Two rankings on the same queries."""
 
     first: str
     second: str
@@ -162,7 +191,7 @@ def _gain(metric: str, differences: Sequence[float], seed: int) -> Gain:
     one = Paired(metric, tuple(differences))
     mean = math.fsum(differences) / len(differences) if differences else math.nan
     p = sign_flip(list(differences), seed) if differences else math.nan
-    return Gain(metric, mean, *interval(differences, seed), p, one.better, one.worse)
+    return Gain(metric, mean, *interval(differences, seed), p, one.better, one.worse, len(differences))
 
 
 def report_json(results: list[Result], request: Request) -> dict[str, Any]:
@@ -185,7 +214,10 @@ def _result_json(result: Result) -> dict[str, Any]:
     metrics = {
         stratum: {
             "count": result.counts[stratum],
-            **{name: _numbers(mean=mean, low=low, high=high) for name, (mean, low, high) in row.items()},
+            **{
+                name: {**_numbers(mean=e.mean, low=e.low, high=e.high), "count": e.count}
+                for name, e in row.items()
+            },
         }
         for stratum, row in result.table.items()
     }
@@ -198,6 +230,7 @@ def _result_json(result: Result) -> dict[str, Any]:
         "missing": list(measured.scores.missing),
         "not_in_pool": list(measured.scores.not_in_pool),
         "not_counted": list(measured.scores.not_counted),
+        "not_measured": list(measured.beyond),
         "slices": {name: _summary_json(summary) for name, summary in result.slices.items()},
         "scorer_compat": {name: _summary_json(summary) for name, summary in result.compat.items()},
         "unknown_tasks": result.unknown_tasks,
@@ -225,4 +258,4 @@ def _comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 def _gain_json(row: Gain) -> dict[str, Any]:
     numbers = _numbers(difference=row.mean, low=row.low, high=row.high, p=row.p)
-    return {**numbers, "better": row.better, "worse": row.worse}
+    return {**numbers, "better": row.better, "worse": row.worse, "count": row.count}

@@ -40,7 +40,7 @@ def print_study(kind: Literal["speed", "diagnosis"], **options: Any) -> None:
     from workbench.core.workspace import find_workspace
     from workbench.skills.progress import shown_progress
 
-    if options["routers"] is None:
+    if not options["routers"]:
         raise UsageError("--router is needed here; see: workbench route --help")
     workspace = find_workspace()
     request = Request.of(workspace, **options)

@@ -6,6 +6,7 @@ hold · 3 the machine lacks something · 4 trials are incomplete or excluded · 
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -20,6 +21,7 @@ from workbench.core.plugins import load_plugin, plugin_names
 from workbench.core.terminal import filled, safe
 
 _PACKAGE = "workbench.cli"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 
 
 class _Commands(click.Group):
@@ -84,10 +86,24 @@ def run(argv: Sequence[str] | None = None) -> int:
         return _fail(error.format_message() + hint, 1)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        return _unheard(error)
     return result if isinstance(result, int) else 0
+
+
+def _unheard(error: OSError) -> int:
+    """The exit code where the output goes nowhere: its reader has left, or its disk is full.
+
+    Raises:
+        OSError: as given, where it is about something else.
+    """
+    left = isinstance(error, BrokenPipeError)
+    if not left and (error.filename is not None or error.errno not in _FULL):
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left cannot be flushed either
+    if left:
+        return 0
+    return _fail(f"cannot write: {error.strerror}; free some space or send the output elsewhere", 3)
 
 
 def _fail(message: str, code: int) -> int:

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from workbench.cli._numbers import Whole
 from workbench.core.errors import UsageError
 
+if TYPE_CHECKING:
+    from workbench.cli._route_request import Request
+    from workbench.cli._route_result import Result
+    from workbench.skills.pool import Pool
+
 SCHEMA_VERSION = 1
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_WHAT = ("suite", "data", "pool", "queries", "qrels")
+_ROUTING = {*_WHAT, "k", "seed", "as_json", "llm", "llm_base_url"}
+_READ = {
+    "--list": {"as_json"},
+    "--explain": _ROUTING,
+    "--speed": {*_ROUTING, "routers"},
+    "--diagnose": {*_ROUTING, "routers"},
+}
+"""Options that a mode looks at."""
+
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
 @click.command()
 @click.option("--list", "listed", is_flag=True, help="List the routers, and whether their weights are here.")
 @click.option("--explain", metavar="NAME", help="A router's stages; with queries, what each kept and took.")
-@click.option("--router", "routers", metavar="NAME[,NAME...]", help="Recipes in routers/.")
-@click.option("--predictions", type=_FILE, help="Score this file (JSON or TREC run) instead of routing.")
+@click.option(
+    "--router", "routers", multiple=True, metavar="NAME[,NAME...]", help="Recipes in routers/; repeatable."
+)
+@click.option(
+    "--predictions",
+    multiple=True,
+    metavar="FILE[,FILE...]",
+    help="Score these files (JSON or TREC runs), before any router; repeatable.",
+)
 @click.option("--suite", metavar="NAME", help="Route a suite's tasks; in place of --queries and --qrels.")
 @click.option(
     "--data", type=_FOLDER, metavar="DIR", help="Folder of the suite's tasks (default: as fetched)."
@@ -52,12 +75,14 @@ def command(listed: bool, explain: str | None, speed: bool, diagnose: bool, **op
 
     Queries, relevance and pools are read as the SkillRouter benchmark ships them (a pool may be a
     folder of .jsonl.gz shards). Tasks set the denominators: a task without a ranking counts 0.
-    Several routers are compared with the first, query by query; put {router} into the names of the
-    files to save.
+    Several are compared with the first, query by query, files before routers; put {router} into the
+    names of the files to save.
     """
     modes = {"--list": listed, "--explain": explain is not None, "--speed": speed, "--diagnose": diagnose}
     if sum(modes.values()) > 1:
         raise UsageError(f"give only one of {', '.join(modes)}")
+    for mode in (mode for mode, chosen in modes.items() if chosen):
+        _refuse_unread(click.get_current_context(), mode, any(options[name] for name in _WHAT))
     if listed:
         from workbench.cli._route_list import print_routers
 
@@ -74,15 +99,32 @@ def command(listed: bool, explain: str | None, speed: bool, diagnose: bool, **op
         _score(**options)
 
 
+def _refuse_unread(context: click.Context, mode: str, routes: bool) -> None:
+    """Refuse what was typed and would not be looked at."""
+    read = _READ[mode] if routes or mode != "--explain" else _READ["--list"]
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        and parameter.opts[0] != mode
+        and parameter.name not in read
+    ]
+    if given:
+        without = " without --suite or --queries" if mode == "--explain" and not routes else ""
+        them = "it" if len(given) == 1 else "them"
+        raise UsageError(f"{mode} does not read {', '.join(given)}{without}; leave {them} out")
+
+
 def _score(**options: Any) -> None:
     from workbench.cli._route_request import Request
-    from workbench.cli._route_result import Result, compared, report_json
+    from workbench.cli._route_result import Result, report_json
     from workbench.core.workspace import find_workspace
     from workbench.skills.progress import shown_progress
 
     workspace = find_workspace()
     request = Request.of(workspace, **options)
     request.check_recipes(workspace)
+    request.check_places()
     with shown_progress() as progress, request.open_pool(workspace, progress) as pool:
         queries, tasks = request.tasks(pool, workspace)
         request.require_gold(tasks, pool)
@@ -94,10 +136,19 @@ def _score(**options: Any) -> None:
     if request.as_json:
         report = {"schema_version": SCHEMA_VERSION, **about, **report_json(results, request)}
         click.echo(json.dumps(report, indent=2))
-        return
-    from workbench.cli._route_print import print_comparison, print_result
+    else:
+        _print(results, pool, request)
+    for result in results:  # the scores are out: a full disk cannot take them any more
+        if "router" in result.about:
+            request.save(result.name, result.routed.rankings)
 
-    for result in results:
+
+def _print(results: list[Result], pool: Pool, request: Request) -> None:
+    from workbench.cli._route_print import print_comparison, print_result
+    from workbench.cli._route_result import compared
+
+    for place, result in enumerate(results):
+        click.echo("\n" * bool(place), nl=False)
         print_result(result, pool, request)
     for comparison in compared(results, request.seed):
         print_comparison(comparison)

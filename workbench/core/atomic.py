@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -11,13 +12,16 @@ from typing import IO
 
 from workbench.core.errors import MachineError
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+"""What the disk says, whoever wrote; other errors in the block may be about something else."""
+
 
 @contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
     """A temporary path beside `target` that replaces it when the block ends without an error.
 
     Raises:
-        MachineError: the folder cannot be written.
+        MachineError: the folder cannot be written, or the disk is full.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -32,6 +36,12 @@ def atomic_path(target: Path) -> Iterator[Path]:
             os.fsync(written.fileno())
         temporary.chmod(0o644)
         temporary.replace(target)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise MachineError(
+            f"cannot write {target}: {error.strerror}; free some space or choose another place"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -47,3 +57,19 @@ def write_text(target: Path, text: str) -> None:
     """Write a whole text file (UTF-8, newlines as given) at once or not at all."""
     with atomic_open(target) as file:
         file.write(text.encode("utf-8"))
+
+
+def check_writable(target: Path) -> None:
+    """See that a file could be written, before the work that it is to hold. Leaves nothing behind.
+
+    Raises:
+        MachineError: it could not be, as far as can be told now.
+    """
+    if target.is_dir():
+        raise MachineError(f"cannot write {target}: it is a folder; choose another place")
+    folder = next(parent for parent in target.absolute().parents if parent.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"?")
+    except OSError as error:
+        raise MachineError(f"cannot write {target}: {error.strerror}; choose another place") from error

@@ -139,6 +139,8 @@ def _fault(folder: Path) -> str | None:
         header = json.loads((folder / _HEADER).read_text(encoding="utf-8"))
         if header["schema_version"] != SCHEMA_VERSION:
             return f"schema version {header['schema_version']}"
+        if not header["files"]:
+            return "no files in its header"
         for name, expected in header["files"].items():
             if _sum(folder / name) != expected:
                 return f"{name} is not what was written"

@@ -33,6 +33,7 @@ from workbench.routing.router import Query
 
 _KEPT = "/.:@+,=!*()"
 _GENERIC = "generic_only"
+_FORMS = 'a JSON object {"TASK": ["SKILL", ...], ...} or TREC run lines `task Q0 skill rank score tag`'
 _JSON = {"model_type": "must be an object", "dict_type": "must be an object"}
 """Where JSON's words are other than YAML's."""
 
@@ -97,9 +98,18 @@ def read_rankings(path: Path) -> dict[str, Ranking]:
     """Task -> ranking: SkillRouter's predictions (lists of ids, best first), or a TREC run.
 
     A repeated id keeps its best place. A run is ordered by score, then id; its ranks are not
-    looked at, as in trec_eval. Predictions have no scores and get 1 / rank.
+    looked at, as in trec_eval. Predictions have no scores and get 1 / rank. A file without a single
+    task is an error, not a system that found nothing.
     """
-    text = _text(path)
+    rankings = _rankings(path, _text(path))
+    if not rankings:
+        raise ContentError(path, None, f"has no predictions; must be {_FORMS}")
+    return rankings
+
+
+def _rankings(path: Path, text: str) -> dict[str, Ranking]:
+    if text.lstrip().startswith("["):
+        raise ContentError(path, 1, f"is a JSON list; must be {_FORMS}")
     if not text.lstrip().startswith("{"):
         return _run(path)
     rankings = {}
@@ -126,7 +136,7 @@ def read_field(path: Path, name: str) -> dict[str, str]:
     """Task -> the value of a field of its line in a queries file, as text; tasks without it are left out.
 
     Raises:
-        ContentError: no line has the field.
+        ContentError: no line has the field, or none has a single value in it.
     """
     values: dict[str, str] = {}
     names: set[str] = set()
@@ -138,10 +148,11 @@ def read_field(path: Path, name: str) -> dict[str, str]:
         names.update(line)
         if isinstance(value := line.get(name), str | int | float | bool):
             values[line["task_id"]] = str(value)
+    if not values and name in names:
+        what = f"'{safe(name)}' is no text, number or true/false in any query; choose a field that is one"
+        raise ContentError(path, None, what)
     if not values:
-        raise ContentError(
-            path, None, f"no query has a single value in '{safe(name)}'{suggestion(name, names)}"
-        )
+        raise ContentError(path, None, f"no query has the field '{safe(name)}'{suggestion(name, names)}")
     return values
 
 

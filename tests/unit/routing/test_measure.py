@@ -28,7 +28,7 @@ def test_every_query_is_routed_alone_in_order_and_timed(make_router: MakeRouter)
 
 def test_a_copy_of_gold_is_wrong_strictly_and_right_when_equal_bodies_are_one(pool: Pool) -> None:
     rankings = {"t": ranked([("data/copy-b", 2.0), ("web/scraper", 1.0)])}
-    found = measure(rankings, {"t": Relevance(("data/copy-c",))}, pool)
+    found = measure(rankings, {"t": Relevance(("data/copy-c",))}, pool, 50)
     assert aggregate(found.scores.queries)["all"].means["Hit@1"] == 0.0
     assert aggregate(found.merged)["all"].means["Hit@1"] == 1.0
     assert found.judged == 0.0
@@ -37,19 +37,19 @@ def test_a_copy_of_gold_is_wrong_strictly_and_right_when_equal_bodies_are_one(po
 def test_equal_scores_leave_the_result_open_within_bounds(pool: Pool) -> None:
     rankings = {"t": ranked([("data/copy-a", 1.0), ("data/copy-b", 1.0)]), "u": ranked([("misc/bare", 1.0)])}
     tasks = {"t": Relevance(("data/copy-b",)), "u": Relevance(("misc/bare",))}
-    assert measure(rankings, tasks, pool).bounds["Hit@1"] == (0.5, 1.0)
+    assert measure(rankings, tasks, pool, 50).bounds["Hit@1"] == (0.5, 1.0)
 
 
 def test_ids_outside_the_pool_are_counted_and_wrong(pool: Pool) -> None:
     found = measure(
-        {"t": ranked([("ghost", 2.0), ("misc/bare", 1.0)])}, {"t": Relevance(("misc/bare",))}, pool
+        {"t": ranked([("ghost", 2.0), ("misc/bare", 1.0)])}, {"t": Relevance(("misc/bare",))}, pool, 50
     )
     assert found.strangers == 1
     assert aggregate(found.scores.queries)["all"].means["MRR@10"] == 0.5
 
 
 def test_without_a_scored_task_nothing_is_claimed(pool: Pool) -> None:
-    found = measure({}, {"t": Relevance(("ghost",))}, pool)
+    found = measure({}, {"t": Relevance(("ghost",))}, pool, 50)
     assert found.scores.not_in_pool == ("t",)
     assert math.isnan(found.judged)
     assert found.bounds == {}

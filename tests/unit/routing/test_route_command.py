@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,7 +67,7 @@ def test_json_holds_every_number(files: list[str], pool: Pool, capsys: pytest.Ca
     assert found["count"] == 3
     assert found["Hit@1"]["mean"] == pytest.approx(2 / 3)
     assert found["Hit@1"]["low"] <= 2 / 3 <= found["Hit@1"]["high"]
-    assert first["metrics"]["multi"]["Hit@1"] == {"mean": 1.0, "low": None, "high": None}
+    assert first["metrics"]["multi"]["Hit@1"] == {"mean": 1.0, "low": None, "high": None, "count": 1}
     assert second["metrics"]["all"]["Hit@1"]["mean"] == 0.0
     assert first["not_in_pool"] == ["lost"]
     assert first["query_milliseconds"]["median"] > 0
@@ -105,8 +107,18 @@ def test_a_task_missing_from_predictions_counts_zero_and_is_named(
 
 MISTAKES = [
     (["--router", "bm52"], "unknown router 'bm52'; did you mean 'bm25'?"),
-    ([], "give either --router NAME or --predictions FILE"),
-    (["--router", "bm25", "--predictions", "q.jsonl"], "give either --router NAME or --predictions FILE"),
+    ([], "give --router NAME, or --predictions FILE, or both to compare them"),
+    (["--predictions", "empty"], 'empty: has no predictions; must be a JSON object {"TASK": ["SKILL", ...]'),
+    (["--predictions", "object.json"], "object.json: has no predictions"),
+    (["--predictions", "/dev/null"], "/dev/null: has no predictions"),
+    (["--predictions", "bare.json"], "bare.json:1: is a JSON list; must be a JSON object"),
+    (["--predictions", "list.json", "--save-run", "x"], "x: nothing to save without --router NAME"),
+    (["--predictions", ","], "--predictions: no name"),
+    (["--explain", "bm25", "--router", "bm25"], "--explain does not read --router"),
+    (["--explain", "bm25", "--save-run", "x"], "--explain does not read --save-run; leave it out"),
+    (["--router", "bm25", "--speed", "--scorer-compat"], "--speed does not read --scorer-compat"),
+    (["--router", "bm25", "--diagnose", "--by", "n"], "--diagnose does not read --by"),
+    (["--list"], "--list does not read --pool, --queries, --qrels; leave them out"),
     (["--router", "bm25,none", "--save-run", "x"], "with several routers put {router} into the file's name"),
     (
         ["--router", "bm25", "--queries", "none.jsonl"],
@@ -139,6 +151,8 @@ def test_a_mistake_is_one_line_and_exit_code_one(
 ) -> None:
     Path("empty").touch()
     Path("folder").mkdir()
+    Path("object.json").write_text("{}")
+    Path("bare.json").write_text('["data/charts"]')
     Path("binary").write_bytes(bytes(range(128, 256)))
     Path("other.json").write_text('{"nobody": {"gt_skill_ids": ["data/charts"]}}')
     Path("digits.json").write_text('{"pdf": ' + "9" * 5000 + "}")
@@ -179,7 +193,7 @@ def test_slices_come_from_a_field_of_the_queries(
     assert (slices["other"]["count"], slices["other"]["Hit@1"]) == (2, 0.5)
     assert slices["(macro average)"]["Hit@1"] == 0.75
     assert run(["route", "--router", "bm25", "--by", "domian", *files]) == 1
-    assert "no query has a single value in 'domian'; did you mean 'domain'?" in capsys.readouterr().err
+    assert "no query has the field 'domian'; did you mean 'domain'?" in capsys.readouterr().err
 
 
 def test_the_authors_scorer_counts_as_they_do(
@@ -281,3 +295,165 @@ def test_a_suite_that_is_not_fetched_is_routed_from_a_copy_of_its_tasks(
     assert run([*arguments, "--data", "copy"]) == 0
     found = json.loads(capsys.readouterr().out)["results"][0]["metrics"]["all"]
     assert found["count"] == 1
+
+
+def test_the_help_of_a_field_that_is_a_list_does_not_propose_itself(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("q.jsonl").write_text(json.dumps({"task_id": "pdf", "instruction_text": "x", "lst": ["a"]}))
+    assert run(["route", "--router", "bm25", "--by", "lst", *files]) == 1
+    err = capsys.readouterr().err
+    assert "'lst' is no text, number or true/false in any query" in err
+    assert "did you mean" not in err
+
+
+def test_two_files_are_compared_query_by_query(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.json").write_text(json.dumps({"pdf": ["misc/bare"], "mesh": ["gt/mesh-analysis"]}))
+    Path("b.json").write_text(json.dumps({"pdf": ["gt/pdf-tables"], "mesh": ["gt/mesh-analysis"]}))
+    told = []
+    for given in (["--predictions", "a.json", "--predictions", "b.json"], ["--predictions", "a.json,b.json"]):
+        assert run(["route", *given, "--json", *files]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    assert told[0] == told[1]
+    assert [result["predictions"] for result in told[0]["results"]] == ["a.json", "b.json"]
+    (comparison,) = told[0]["compared_with_first"]
+    hit = comparison["metrics"]["Hit@1"]
+    assert (comparison["first"], comparison["second"]) == ("a.json", "b.json")
+    assert (hit["better"], hit["worse"], hit["count"]) == (1, 0, 3)
+    assert hit["difference"] == pytest.approx(1 / 3)
+
+
+def test_a_file_is_compared_with_routers_and_a_comma_may_be_in_its_name(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a,b.json").write_text(json.dumps({"pdf": ["gt/pdf-tables", "gt/pdf-tables"]}))
+    asked = ["route", "--predictions", "a,b.json", "--router", "gold", "--router", "bm25,gold"]
+    assert run([*asked, "--scorer-compat", "--save-run", "{router}.run", "--json", *files]) == 0
+    report = json.loads(capsys.readouterr().out)
+    names = [result.get("router") or result["predictions"] for result in report["results"]]
+    assert names == ["a,b.json", "gold", "bm25"]
+    assert [pair["first"] for pair in report["compared_with_first"]] == ["a,b.json", "a,b.json"]
+    assert [result["scorer_compat"]["all"]["count"] for result in report["results"]] == [1, 3, 3]
+    assert sorted(path.name for path in Path().glob("*.run")) == ["bm25.run", "gold.run"]
+
+
+def test_what_lies_beyond_k_is_not_measured(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["route", "--router", "gold", "--router", "bm25", "--k", "1", "--scorer-compat", *files]
+    assert run([*asked, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    gold = report["results"][0]
+    metrics = gold["metrics"]["all"]
+    assert metrics["Hit@1"]["mean"] == 1.0
+    for name in ("Hit@10", "Recall@50", "MAP@50", "nDCG@10"):
+        assert metrics[name] == {"mean": None, "low": None, "high": None, "count": 0}
+        assert name in gold["not_measured"]
+        assert name not in gold["tie_bounds"]
+        assert name not in gold["scorer_compat"]["all"]
+        assert gold["equal_bodies_merged"][name] is None
+        assert report["compared_with_first"][0]["metrics"][name]["difference"] is None
+    assert metrics["SetCompat"]["count"] == 0  # it looks at as many places as a query has gold
+    assert gold["judged@10"] is None
+    assert run(asked) == 0
+    out = capsys.readouterr().out
+    assert "not measured, beyond --k: " in out
+    (line,) = [line for line in out.splitlines() if line.startswith("MAP@50")][:1]
+    assert line.split() == ["MAP@50", "-", "-", "-"]
+
+
+def test_a_ranking_of_the_whole_pool_is_measured_to_any_depth(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["route", "--router", "gold", "--k", "10", "--json", *files]) == 0
+    result = json.loads(capsys.readouterr().out)["results"][0]
+    assert result["not_measured"] == []
+    assert result["metrics"]["all"]["Recall@50"]["mean"] == 1.0
+
+
+def test_a_metric_that_is_defined_for_fewer_queries_shows_its_own_number(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["route", "--router", "bm25", "--json", *files]) == 0
+    found = json.loads(capsys.readouterr().out)["results"][0]["metrics"]["all"]
+    assert (found["count"], found["SetCompat"]["count"]) == (3, 1)
+    assert run(["route", "--router", "bm25", *files]) == 0
+    out = capsys.readouterr().out
+    (line,) = [line for line in out.splitlines() if line.startswith("SetCompat")]
+    assert "n=1" in line
+    assert not out.startswith("\n")
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_small_p_is_not_printed_as_zero(
+    tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tasks = [f"t{number}" for number in range(40)]
+    lines = [json.dumps({"task_id": task, "instruction_text": "invoices"}) for task in tasks]
+    Path("q.jsonl").write_text("\n".join(lines))
+    Path("g.json").write_text(json.dumps({task: {"gt_skill_ids": ["data/charts"]} for task in tasks}))
+    options = ["--pool", str(pool.path), "--queries", "q.jsonl", "--qrels", "g.json"]
+    assert run(["route", "--router", "none,gold", *options]) == 0
+    compared = capsys.readouterr().out.partition("query by query")[2]
+    assert "<0.001" in compared
+    assert " 0.000" not in compared
+
+
+def test_a_place_that_cannot_be_written_is_found_before_anything_is_routed(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("file").touch()
+    Path("taken.run").mkdir()
+    for place in ("file/x.run", "/proc/none/x.run"):
+        assert run(["route", "--router", "bm25", "--save-run", place, *files, "--pool", "gone.jsonl"]) == 3
+        err = capsys.readouterr().err
+        assert f"cannot write {place}" in err
+        assert err.count("\n") == 1
+    many = ["route", "--router", "bm25,taken", "--save-run", "{router}.run", *files]
+    Path("routers").mkdir()
+    Path("routers/taken.yaml").write_text("description: d\nstages:\n  - bm25:\n")
+    assert run(many) == 3
+    assert "taken.run: it is a folder" in capsys.readouterr().err
+    assert not Path("new").exists()
+    assert run(["route", "--router", "bm25", "--save-run", "new/x.run", *files]) == 0
+    assert Path("new/x.run").exists()
+
+
+@pytest.mark.parametrize("form", ["--json", "--scorer-compat"])
+def test_a_disk_that_fills_up_costs_the_file_and_not_the_scores(
+    files: list[str], tmp_path: Path, form: str
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = (
+        'mount -t tmpfs -o size=8k,nr_inodes=16 none "$0" && head -c 4096 /dev/zero >"$0"/used && exec "$@"'
+    )
+    inside = ["unshare", "-Urm", "sh", "-c", mount, str(disk)]
+    probe = subprocess.run([*inside, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"no mount namespaces here: {probe.stderr.strip()}")
+    lines = [json.dumps({"task_id": f"t{n}", "instruction_text": "draw charts of tables"}) for n in range(60)]
+    (tmp_path / "q.jsonl").write_text("\n".join(lines))
+    (tmp_path / "g.json").write_text(
+        json.dumps({f"t{n}": {"gt_skill_ids": ["data/charts"]} for n in range(60)})
+    )
+    program = [sys.executable, "-c", "from workbench.cli.main import main; main()"]
+    asked = ["route", "--router", "bm25", "--save-run", str(disk / "x.run"), form, *files]
+    done = subprocess.run([*inside, *program, *asked], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "Hit@1" in done.stdout
+    assert done.stderr.splitlines() == [
+        f"workbench: cannot write {disk / 'x.run'}: No space left on device; "
+        "free some space or choose another place"
+    ]
+
+
+def test_an_output_that_cannot_be_written_is_one_line(files: list[str]) -> None:
+    program = [sys.executable, "-c", "from workbench.cli.main import main; main()"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*program, "route", "--router", "bm25", *files], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 3
+    assert done.stderr.decode().splitlines() == [
+        "workbench: cannot write: No space left on device; free some space or send the output elsewhere"
+    ]

@@ -38,6 +38,8 @@ def test_a_router_is_built_apart_and_timed(pool: Pool, tmp_path: Path) -> None:
     assert all(0 < stage.median <= stage.p95 for stage in found.stages)
     assert found.index_bytes > 1000
     assert min(found.build_seconds, found.open_seconds, found.first_milliseconds) > 0
+    assert found.single_per_second is not None
+    assert found.batched_per_second is not None
     assert min(found.single_per_second, found.batched_per_second) > 0
 
 
