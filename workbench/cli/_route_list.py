@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+import textwrap
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.core.terminal import console, safe
+from workbench.core.terminal import console, filled, safe
 
 if TYPE_CHECKING:
     from workbench.core.workspace import Workspace
     from workbench.routing.explain import Described, Passage, StageLine
 
+SCHEMA_VERSION = 1
 _NEEDS = {"extra": "pip install", "weights": "not published", "download": "downloaded"}
 """A word for the table, and what marks it in the full line."""
 
@@ -64,6 +69,53 @@ def print_explained(name: str, **options: Any) -> None:
 
     workspace = find_workspace()
     found = described(name, workspace)
+    routes = any(options[option] for option in ("suite", "data", "pool", "queries", "qrels"))
+    traced = _trace(name, workspace, options) if routes else None
+    if options["as_json"]:
+        click.echo(json.dumps(_explained_json(found, traced), indent=2))
+        return
+    _print_description(found)
+    if traced is not None:
+        _print_table(traced.passages)
+        for note in traced.notes:
+            click.echo(safe(note))
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """What came out of each stage, and what must be known to read it."""
+
+    passages: list[Passage]
+    notes: list[str]
+
+
+def _explained_json(found: Described, traced: _Traced | None) -> dict[str, Any]:
+    """The machine-readable description; what is undefined is null."""
+    report = {
+        "schema_version": SCHEMA_VERSION,
+        "router": found.recipe.name,
+        "description": found.recipe.description,
+        "source": found.recipe.source,
+        "stages": [
+            {"place": line.place, "method": line.method, "options": line.options} for line in found.stages
+        ],
+        "lacks": found.lacks,
+        "asks": found.asks,
+    }
+    if traced is None:
+        return report
+    return {**report, "passages": [_passage_json(each) for each in traced.passages], "notes": traced.notes}
+
+
+def _passage_json(passage: Passage) -> dict[str, Any]:
+    plain = {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in asdict(passage).items()
+    }
+    return plain if passage.ranked else {**plain, "candidates": None, "gold_kept": None, "hit": None}
+
+
+def _print_description(found: Described) -> None:
     out = console()
     out.print(f"{safe(found.recipe.name)}: {safe(found.recipe.description)}", markup=False, style="bold")
     if found.recipe.source:
@@ -75,18 +127,34 @@ def print_explained(name: str, **options: Any) -> None:
         out.print(safe(f"lacks here: {lack}"), markup=False)
     for model in found.asks:
         out.print(safe(f"asks {model}, or what --llm names; answers are kept"), markup=False)
-    if options["queries"] is not None or options["suite"] is not None:
-        _print_passages(name, workspace, options)
 
 
 def _print_stage(line: StageLine) -> None:
-    place = "  " * line.depth + line.place
-    options = ", ".join(f"{key}: {value}" for key, value in line.options.items())
-    console().print(safe(f"{place} {line.method}{f' ({options})' if options else ''}"), markup=False)
+    """The stage, and its options with every line of them under its name."""
+    out = console()
+    options = ", ".join(f"{key}: {_plain(value)}" for key, value in line.options.items())
+    indent = "  " * line.depth
+    shown = filled(
+        safe(f"{line.place} {line.method}{f' ({options})' if options else ''}"), out.width - len(indent)
+    )
+    out.print(textwrap.indent(shown, indent), markup=False, soft_wrap=True)
 
 
-def _print_passages(name: str, workspace: Workspace, options: dict[str, Any]) -> None:
-    """Route the queries stage by stage, and print what came out of each."""
+def _plain(value: object) -> str:
+    """A value as YAML's flow style has it; text in quotes where its blanks or marks matter."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_plain(inner)}' for key, inner in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    if value is None:
+        return "null"
+    if isinstance(value, str) and re.fullmatch(r"[\w./:+-]+", value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _trace(name: str, workspace: Workspace, options: dict[str, Any]) -> _Traced:
+    """Route the queries stage by stage."""
     from workbench.cli._route_request import Request
     from workbench.models.completion import Completer
     from workbench.routing.explain import passages
@@ -99,10 +167,7 @@ def _print_passages(name: str, workspace: Workspace, options: dict[str, Any]) ->
         queries, tasks = request.tasks(pool, workspace)
         router = load_router(name, pool, workspace, seed=request.seed, progress=progress, complete=complete)
         found = passages(router, queries, tasks, pool, request.k)
-    _print_table(found)
-    for note in (*router.notes(), complete.spending.line()):
-        if note:
-            click.echo(safe(note))
+    return _Traced(found, [note for note in (*router.notes(), complete.spending.line()) if note])
 
 
 def _print_table(found: list[Passage]) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from statistics import fmean, median
+from typing import Any
 
 from workbench.core.content import Content
 from workbench.core.errors import MissingDataError
 from workbench.core.workspace import Workspace
 from workbench.metrics.scoring import Relevance, judge
+from workbench.routing.approximate import SearchChoice
 from workbench.routing.language import Language
 from workbench.routing.load import RecipeRouter
 from workbench.routing.recipe import Recipe, StageSpec, load_recipe
@@ -18,15 +20,25 @@ from workbench.routing.router import Query
 from workbench.routing.stage import SkillCollection
 from workbench.routing.weights import ModelChoice, is_here
 
+_HOW = ("batch", "batch_tokens", "device", "parallel")
+"""Options that decide how fast an answer comes and not what it is."""
+
+_WHERE = ("package", "path", "revision")
+"""Options that say nothing where they are not given."""
+
 
 @dataclass(frozen=True)
 class StageLine:
-    """One stage: its place (``1``, ``2a1`` in the first channel of the second), and options not default."""
+    """One stage: its place (``1``, ``2a1`` in the first channel of the second), and its options.
+
+    The options are all that can shape an answer, as JSON has them, those left at their default too:
+    a reader cannot know the defaults.
+    """
 
     place: str
     depth: int
     method: str
-    options: Mapping[str, str]
+    options: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -116,14 +128,16 @@ def _lines(stages: Sequence[StageSpec], before: str, depth: int) -> Iterator[Sta
             yield from _lines(channel, f"{place}{letter}", depth + 1)
 
 
-def _options(options: Content) -> dict[str, str]:
-    """The options that a recipe gives, as it would write them."""
-    given = options.model_dump(mode="json", exclude_defaults=True, exclude={"channels"})
-    weights = [
-        str(channel.weight) for channel in getattr(options, "channels", ()) if hasattr(channel, "weight")
-    ]
-    shown = {name: str(value) for name, value in given.items()}
-    return shown | ({"weights": ", ".join(weights)} if weights else {})
+def _options(options: Content) -> dict[str, Any]:
+    """Every option that can shape an answer, defaults and all; a fusion's channels by their weights."""
+    unshown = {"channels", *_HOW}
+    given: dict[str, Any] = options.model_dump(mode="json", exclude=unshown)
+    shown = {name: value for name, value in given.items() if value is not None or name not in _WHERE}
+    search = getattr(options, "search", None)
+    if isinstance(search, SearchChoice) and search.index == "exact":
+        shown["search"] = {"index": "exact"}  # the rest is for the other kinds
+    weights = [channel.weight for channel in getattr(options, "channels", ()) if hasattr(channel, "weight")]
+    return shown | ({"weights": weights} if weights else {})
 
 
 def _lacks(options: Content, workspace: Workspace) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pytest
 from tests.routing.speakers import saying
 from tests.unit.routing.conftest import MakeRouter
 from workbench.cli.main import run
-from workbench.core.workspace import Workspace
+from workbench.core.workspace import Workspace, packaged_root
 from workbench.metrics.scoring import Relevance
 from workbench.routing.explain import described, passages
 from workbench.routing.router import Query
@@ -39,8 +39,9 @@ def test_a_recipe_is_described_with_what_it_lacks(workspace: Workspace) -> None:
         ("2b1", "dense"),
         ("3", "judge"),
     ]
-    assert found.stages[1].options == {"by": "rrf", "weights": "0.7, 1.0"}
-    assert found.stages[2].options == {"k1": "1.2"}
+    fused = {"by": "rrf", "depth": 100, "constant": 60.0, "missing": "lowest", "weights": [0.7, 1.0]}
+    assert found.stages[1].options == fused
+    assert found.stages[2].options["k1"] == 1.2
     assert found.asks == ("some/reasoner", "some/judge")
     assert found.lacks[-1].startswith("the weights of encoder are not published")
 
@@ -86,7 +87,8 @@ def test_the_command_lists_and_explains(
     assert rows["bm25"]["lacks"] == []
     assert run(["route", "--explain", "mine"]) == 0
     out = capsys.readouterr().out
-    assert "2a1 bm25 (k1: 1.2)" in out
+    assert "2a1 bm25 (fields: full, weights: {name: 1.0, description: 1.0, body: 1.0}" in out
+    assert max(map(len, out.splitlines())) <= 80
     assert "asks some/judge, or what --llm names" in out
     assert run(["route", "--explain", "mien"]) == 1
     assert "did you mean 'mine'" in capsys.readouterr().err
@@ -95,3 +97,36 @@ def test_the_command_lists_and_explains(
 def test_explaining_with_queries_needs_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["route", "--explain", "bm25", "--queries", "q.jsonl"]) == 1
     assert "give --suite NAME, or --pool" in capsys.readouterr().err
+
+
+def test_options_left_at_their_default_are_shown_where_they_shape_an_answer() -> None:
+    workspace = Workspace((packaged_root(),), Path(), Path("none"))
+    options = {line.method: line.options for line in described("skillrep", workspace).stages}
+    assert options["expand_query"]["temperature"] == options["expand_query"]["weight"] == 0.3
+    assert options["expand_documents"]["weight"] == 0.2
+    assert options["fuse"]["depth"] == 100
+    assert options["project"]["directions"] == 2
+    assert (options["bm25"]["k1"], options["bm25"]["b"]) == (1.5, 0.75)
+    assert options["dense"]["document"]["body_chars"] is None  # uncapped, which is no default of `rerank`
+    assert not {"device", "parallel", "batch_tokens"} & {name for given in options.values() for name in given}
+    reranked = {line.method: line.options for line in described("skillrouter", workspace).stages}
+    assert reranked["rerank"]["top"] == 20
+
+
+def test_an_explanation_can_be_read_by_programs(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["route", "--explain", "skillrep", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [stage["place"] for stage in report["stages"]] == ["1", "2", "2a1", "2a2", "2a3", "2b1"]
+    assert report["stages"][0]["options"]["weight"] == 0.3
+    assert "passages" not in report
+    Path("q.jsonl").write_text(json.dumps({"task_id": "a", "instruction_text": "draw charts"}))
+    Path("g.json").write_text(json.dumps({"a": {"gt_skill_ids": ["data/charts"]}}))
+    options = ["--pool", str(pool.path), "--queries", "q.jsonl", "--qrels", "g.json"]
+    assert run(["route", "--explain", "without-gold", "--json", *options]) == 0
+    kept = [each["gold_kept"] for each in json.loads(capsys.readouterr().out)["passages"]]
+    assert kept == [1.0, 0.0]
+    assert run(["route", "--explain", "bm25", "--k", "3"]) == 1
+    assert "--explain does not read --k without --suite or --queries" in capsys.readouterr().err
