@@ -1,7 +1,8 @@
 """Language-model answers for routing: asked through LiteLLM, kept on disk, counted.
 
-An answer is kept under the digest of everything that was asked, so that the same question is
-never paid for twice and a router that has run once runs again without a network::
+An answer is kept under the digest of everything that was asked and of the endpoint asked, so that
+the same question is never paid for twice and a router that has run once runs again without a
+network. An answer without a word is not kept: the next run asks again. ::
 
     <cache>/completions/<first two digits>/<sha256 of the question>.json
 """
@@ -19,13 +20,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench.core.atomic import write_text
 from workbench.core.digest import digest_json, short
 from workbench.core.errors import MachineError, TrialError, UsageError
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput
 
 SCHEMA_VERSION = 1
 _log = logging.getLogger(__name__)
@@ -93,6 +97,11 @@ class Completion(BaseModel):
     output_tokens: int | None = None
     cost_usd: float | None = None
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is neither a word in it nor a call of a tool."""
+        return not self.text.strip() and not self.calls
+
 
 @dataclass
 class Spending:
@@ -144,6 +153,8 @@ class Completer:
         model: asked instead of whatever model a question names; LiteLLM's name.
         base_url: endpoint, in place of the provider's own.
         attempts: how often a call that may yet succeed is made.
+        timeout: seconds that one attempt may take, from sending it to the whole answer; a slow model
+            on one's own machine writes 1,024 tokens well within the default.
         sleep: waits so many seconds between them.
     """
 
@@ -153,6 +164,7 @@ class Completer:
         model: str | None = None,
         base_url: str | None = None,
         attempts: int = 5,
+        timeout: float = 300.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.spending = Spending()
@@ -160,6 +172,7 @@ class Completer:
         self._model = model
         self._base_url = base_url
         self._attempts = attempts
+        self._timeout = timeout
         self._sleep = sleep
         self._lock = Lock()
         self._meter: ContextVar[Spending | None] = ContextVar("meter", default=None)
@@ -190,13 +203,15 @@ class Completer:
             MachineError: no answer after all attempts.
         """
         request = self._request(question)
-        digest = digest_json(request)
+        endpoint = self._endpoint(request["model"])
+        digest = digest_json({**request, "endpoint": endpoint} if endpoint else request)
         path = self._folder / digest[:2] / f"{digest}.json"
         answer = _kept(path)
         fresh = answer is None
         if answer is None:
             answer = self._asked(request)
-            self._keep(path, answer)
+            if not answer.empty:
+                self._keep(path, answer)
         self._note(answer, fresh)
         return answer
 
@@ -228,22 +243,32 @@ class Completer:
         from workbench.models.library import load_litellm
 
         litellm = load_litellm()
-        endpoint = {"api_base": self._base_url} if self._base_url else {}
+        options: dict[str, Any] = {"timeout": self._timeout, "num_retries": 0}
+        if self._base_url:
+            options["api_base"] = self._base_url
         attempt = 1
         while True:
             try:
-                return _completion(litellm, litellm.completion(**request, **endpoint, num_retries=0))
+                return _completion(litellm, litellm.completion(**request, **options))
             except Exception as error:  # whatever LiteLLM and its providers raise
                 failed, meant = error, explain(error, request["model"])
             if isinstance(meant, ConfigurationError):
                 raise UsageError(_hint(request["model"], what_was_said(failed))) from failed
             if not isinstance(meant, RetryableError):
-                raise MachineError(meant.detail if isinstance(meant, TrialError) else meant.completion)
+                raise MachineError(
+                    meant.detail if isinstance(meant, TrialError) else _unanswered(request["model"], meant)
+                )
             if attempt >= min(self._attempts, meant.limit or self._attempts):
                 raise MachineError(f"{meant.detail} (given up after {attempt} attempts)")
             wait = meant.retry_after if meant.retry_after is not None else 2.0 ** (attempt - 1)
             self._sleep(min(wait, 60.0) * random.uniform(1.0, 1.1))
             attempt += 1
+
+    def _endpoint(self, model: str) -> str:
+        """Where a model is asked, as far as it is not the provider's own address: as LiteLLM finds it."""
+        provider = model.partition("/")[0].upper()
+        named = (os.environ.get(f"{provider}_{what}") for what in ("API_BASE", "BASE_URL"))
+        return (self._base_url or next(filter(None, named), "")).rstrip("/")
 
     def _keep(self, path: Path, answer: Completion) -> None:
         try:
@@ -266,6 +291,16 @@ def _hint(model: str, said: str) -> str:
     )
 
 
+def _unanswered(model: str, meant: ModelOutput) -> str:
+    """Why a model gave no answer to a question that it read, and what to type next."""
+    if meant.stop_reason == "model_length":
+        return (
+            f"{model}: {meant.completion}; the question is longer than it reads: lower `top` or `body_chars` "
+            f"of that stage in the recipe, or name a model that reads more as --llm PROVIDER/MODEL"
+        )
+    return f"{model}: {meant.completion}; name another model as --llm PROVIDER/MODEL"
+
+
 def _kept(path: Path) -> Completion | None:
     try:
         found = Completion.model_validate_json(path.read_text(encoding="utf-8"))
@@ -274,7 +309,7 @@ def _kept(path: Path) -> Completion | None:
     except (OSError, ValueError, ValidationError):
         _log.warning("the kept answer %s is damaged; asking again", short(path.stem))
         return None
-    return found if found.schema_version == SCHEMA_VERSION else None
+    return found if found.schema_version == SCHEMA_VERSION and not found.empty else None
 
 
 def _message(message: _Message) -> dict[str, Any]:

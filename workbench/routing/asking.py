@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import ClassVar
 
 from pydantic import Field as Option
 
+from workbench.core.errors import MachineError
 from workbench.core.types import Ranking
 from workbench.routing.language import Language, Speaker, system, user
 from workbench.routing.router import Query
@@ -44,12 +46,25 @@ class Asking(Stage):
         return self._speaker.notes(self.OTHERWISE)
 
 
+@contextmanager
+def about(query: Query) -> Iterator[None]:
+    """Name the task in an error about a model that did not answer."""
+    try:
+        yield
+    except MachineError as error:
+        raise MachineError(f"task '{query.id}': {error}") from error
+
+
 class Writing(Asking, QueryStage):
     """Attaches to each query what a model writes about it; a query without a word stays as it is."""
 
     def rewrite(self, queries: Sequence[Query]) -> list[Query]:
         """The queries with what was written, in order."""
-        return self._speaker.each(lambda query: self.written(query) if words(query.text) else query, queries)
+        return self._speaker.each(self._rewritten, queries)
+
+    def _rewritten(self, query: Query) -> Query:
+        with about(query):
+            return self.written(query) if words(query.text) else query
 
     @abstractmethod
     def written(self, query: Query) -> Query:
@@ -84,7 +99,11 @@ class Choosing(Asking):
     def run(self, queries: Sequence[Query], candidates: Sequence[Ranking] | None, k: int) -> list[Ranking]:
         """The candidates as chosen."""
         pairs = list(zip(queries, candidates or (), strict=True))
-        return [ranking[:k] for ranking in self._speaker.each(lambda pair: self.choose(*pair), pairs)]
+        return [ranking[:k] for ranking in self._speaker.each(self._chosen, pairs)]
+
+    def _chosen(self, pair: tuple[Query, Ranking]) -> Ranking:
+        with about(pair[0]):
+            return self.choose(*pair)
 
     @abstractmethod
     def choose(self, query: Query, before: Ranking) -> Ranking:

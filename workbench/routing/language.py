@@ -15,7 +15,7 @@ from typing import Literal, Protocol, TypeVar
 from pydantic import Field as Option
 
 from workbench.core.content import Content
-from workbench.core.errors import UsageError
+from workbench.core.errors import MachineError, UsageError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -150,9 +150,17 @@ class Speaker:
         return self._complete
 
     def ask(self, *messages: Message, tools: tuple[Tool, ...] = ()) -> Answer:
-        """Ask once."""
+        """Ask once.
+
+        Raises:
+            MachineError: no answer; names the stage.
+        """
         config = self._config
-        return self._answering()(Ask(config.model, messages, config.temperature, config.max_tokens, tools))
+        question = Ask(config.model, messages, config.temperature, config.max_tokens, tools)
+        try:
+            return self._answering()(question)
+        except MachineError as error:
+            raise MachineError(f"{self._method}: {error}") from error
 
     def each(self, do: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """`do` for every item, some at a time; results in the order of the items."""

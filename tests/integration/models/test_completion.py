@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.servers.openai_server import OpenAIServer, Reply, refusal
 from workbench.core.errors import MachineError, UsageError
-from workbench.models.completion import Completer
+from workbench.models.completion import Completer, Completion
 from workbench.routing.language import Ask, Call, Message, Tool, system, user
 
 ASK = Ask("openai/scripted", (system("Be brief."), user("Which?")), 0.0, 64)
@@ -22,10 +23,14 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def completer(
-    cache: Path, server: OpenAIServer, waits: list[float] | None = None, **options: int
+    cache: Path,
+    server: OpenAIServer,
+    waits: list[float] | None = None,
+    attempts: int = 5,
+    timeout: float = 300.0,
 ) -> Completer:
     kept = [] if waits is None else waits
-    return Completer(cache, base_url=server.url, sleep=kept.append, **options)
+    return Completer(cache, base_url=server.url, attempts=attempts, timeout=timeout, sleep=kept.append)
 
 
 def test_a_question_is_sent_as_written_and_its_answer_counted(tmp_path: Path) -> None:
@@ -141,3 +146,48 @@ def test_a_folder_that_cannot_be_written_costs_the_cache_and_not_the_answer(tmp_
     with OpenAIServer(["3", "4"]) as server:
         complete = completer(tmp_path, server)
         assert [complete(ASK).text, complete(ASK).text] == ["3", "4"]
+
+
+def test_an_answer_without_a_word_is_not_kept(tmp_path: Path) -> None:
+    with OpenAIServer(["  ", "3", "4"]) as server:
+        complete = completer(tmp_path, server)
+        assert complete(ASK).text.strip() == ""
+        assert not list(tmp_path.rglob("*.json"))
+        assert complete(ASK).text == "3"
+        (path,) = tmp_path.rglob("*.json")
+        path.write_text(Completion(text="").model_dump_json())  # as earlier versions kept it
+        assert complete(ASK).text == "4"
+
+
+@pytest.mark.parametrize("named", ["argument", "environment"])
+def test_two_servers_under_one_name_do_not_share_answers(
+    tmp_path: Path, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer(["first"]) as one, OpenAIServer(["second"]) as other:
+        for server, text in ((one, "first"), (other, "second"), (one, "first")):
+            if named == "environment":
+                monkeypatch.setenv("OPENAI_API_BASE", server.url)
+            url = server.url + "/" * (server is one) if named == "argument" else None
+            assert Completer(tmp_path, base_url=url)(ASK).text == text
+    assert [len(server.requests) for server in (one, other)] == [1, 1]
+
+
+def test_a_server_that_does_not_answer_in_time_is_given_up(tmp_path: Path) -> None:
+    def slow(request: object) -> str:
+        time.sleep(1)
+        return "3"
+
+    with (
+        OpenAIServer(slow) as server,
+        pytest.raises(MachineError, match=r"connection: .*given up after 2 attempts"),
+    ):
+        completer(tmp_path, server, attempts=2, timeout=0.2)(ASK)
+
+
+def test_a_question_that_is_too_long_says_which_model_and_what_to_do(tmp_path: Path) -> None:
+    full = refusal(400, "context length exceeded, max 4096 tokens")
+    with OpenAIServer([full]) as server, pytest.raises(MachineError) as caught:
+        completer(tmp_path, server)(ASK)
+    assert str(caught.value).startswith("openai/scripted: context length exceeded, max 4096 tokens; ")
+    assert "lower `top` or `body_chars`" in str(caught.value)
+    assert "--llm PROVIDER/MODEL" in str(caught.value)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.routing.speakers import Said, Scripted, calling, saying
 from tests.unit.routing.conftest import MakeRouter
-from workbench.core.errors import ContentError, UsageError
+from workbench.core.errors import ContentError, MachineError, UsageError
 from workbench.routing.language import Ask
 from workbench.routing.methods.expand_documents import PROMPTS
 from workbench.routing.router import Query
@@ -238,3 +238,17 @@ def test_another_model_is_another_router(make_router: MakeRouter) -> None:
 
     plain = make_router(JUDGE, complete=saying("1")).fingerprint
     assert make_router(JUDGE, complete=Renamed(lambda ask: Said("1"))).fingerprint != plain
+
+
+@pytest.mark.parametrize("stages", [JUDGE, "- self_cot: {model: some/model}\n- bm25:"])
+def test_a_model_that_does_not_answer_is_told_with_task_and_stage(
+    make_router: MakeRouter, stages: str
+) -> None:
+    def broken(ask: Ask) -> Said:
+        raise MachineError("some/model: context length exceeded; ask another")
+
+    router = make_router(stages, complete=Scripted(broken))
+    stage = "judge" if stages == JUDGE else "self_cot"
+    with pytest.raises(MachineError) as caught:
+        router.route([Query("t-7", "tables")], 5)
+    assert str(caught.value) == f"task 't-7': {stage}: some/model: context length exceeded; ask another"
