@@ -180,7 +180,12 @@ class Request:
         return read_field(self.queries, self.by) if self.queries and self.by else {}
 
     def rankings(
-        self, pool: Pool, queries: list[Query], workspace: Workspace, progress: Any
+        self,
+        pool: Pool,
+        queries: list[Query],
+        tasks: Mapping[str, Relevance],
+        workspace: Workspace,
+        progress: Progress,
     ) -> Iterator[tuple[dict[str, Any], Routed]]:
         """What each file holds, then what each router gave, with a description of where it is from."""
         from workbench.models.completion import Completer
@@ -190,6 +195,8 @@ class Request:
 
         for file in self.files:
             rankings = {task: ranking[: self.k] for task, ranking in read_rankings(file).items()}
+            if not rankings.keys() & tasks.keys():
+                raise UsageError(f"{file}: has none of the tasks of {self.suite or self.qrels}")
             yield {"predictions": str(file)}, Routed(rankings, (), 0.0)
         complete = {name: Completer(workspace.cache, self.llm, self.llm_base_url) for name in self.names}
         loaded = [

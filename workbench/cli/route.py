@@ -130,7 +130,7 @@ def _score(**options: Any) -> None:
         request.require_gold(tasks, pool)
         results = [
             Result.of(about, routed, tasks, pool, request)
-            for about, routed in request.rankings(pool, queries, workspace, progress)
+            for about, routed in request.rankings(pool, queries, tasks, workspace, progress)
         ]
         about = {"pool": pool.name, "pool_fingerprint": pool.fingerprint, "pool_size": len(pool)}
     if request.as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,10 @@ from workbench.core.errors import MachineError
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 """What the disk says, whoever wrote; other errors in the block may be about something else."""
+
+_UNWRITABLE = {*_NO_ROOM, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST, None}
+"""A read-only or full disk, or a file where the folder should be. numpy, which indexes are written
+with, gives no number when a disk is full."""
 
 
 @contextmanager
@@ -73,3 +78,17 @@ def check_writable(target: Path) -> None:
             probe.write(b"?")
     except OSError as error:
         raise MachineError(f"cannot write {target}: {error.strerror}; choose another place") from error
+
+
+def unwritable(error: OSError | MachineError) -> bool:
+    """Whether the folder written to is to blame, and another would do; a build can fail for other reasons."""
+    cause = error.__cause__ if isinstance(error, MachineError) else error
+    if isinstance(cause, sqlite3.OperationalError):
+        return True
+    return isinstance(cause, OSError) and cause.errno in _UNWRITABLE
+
+
+def reason(error: OSError | MachineError) -> str:
+    """Why a folder cannot be written, in a few words."""
+    cause = error.__cause__ if isinstance(error, MachineError) else error
+    return getattr(cause, "strerror", None) or "it seems to be full"

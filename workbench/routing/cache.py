@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
+from workbench.core.atomic import reason, unwritable
 from workbench.core.digest import short
 from workbench.core.errors import MachineError
 from workbench.core.locks import OTHER_CACHE, exclusive
@@ -25,18 +25,6 @@ Build = Callable[[Path, Path], None]
 
 SCHEMA_VERSION = 1
 _HEADER = "header.json"
-_UNWRITABLE = {
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.ENOTDIR,
-    errno.EEXIST,
-    None,
-}
-"""A read-only or full disk, or a file where the folder should be. numpy, which the indexes are written
-with, gives no number when a disk is full."""
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -70,17 +58,17 @@ class IndexCache:
         try:
             return self._open(self.root, fingerprint, build)
         except (OSError, MachineError) as error:
-            if not _unwritable(error):
+            if not unwritable(error):
                 raise
-            _log.warning("cannot write to %s (%s); the index is not kept", self.root, _reason(error))
+            _log.warning("cannot write to %s (%s); the index is not kept", self.root, reason(error))
         try:
             return self._open(self._temporary_root(), fingerprint, build)
         except (OSError, MachineError) as error:
-            if not _unwritable(error):
+            if not unwritable(error):
                 raise
             raise MachineError(
                 f"no place to write an index: neither {self.root} nor {tempfile.gettempdir()} "
-                f"({_reason(error)}); free some space or {OTHER_CACHE}"
+                f"({reason(error)}); free some space or {OTHER_CACHE}"
             ) from error
 
     def _temporary_root(self) -> Path:
@@ -152,17 +140,6 @@ def _fault(folder: Path) -> str | None:
 def _sum(path: Path) -> list[int | str]:
     with path.open("rb") as file:
         return [path.stat().st_size, file_digest(file, "sha256").hexdigest()]
-
-
-def _unwritable(error: OSError | MachineError) -> bool:
-    """Whether the folder is to blame, and another would do; a build can fail for other reasons."""
-    cause = error.__cause__ if isinstance(error, MachineError) else error
-    return isinstance(cause, OSError) and cause.errno in _UNWRITABLE
-
-
-def _reason(error: OSError | MachineError) -> str:
-    cause = error.__cause__ if isinstance(error, MachineError) else error
-    return getattr(cause, "strerror", None) or "it seems to be full"
 
 
 class Once(Generic[T]):

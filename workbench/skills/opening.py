@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbench.core.atomic import reason, unwritable
 from workbench.core.digest import digest_json, short
-from workbench.core.errors import MissingDataError, UsageError
-from workbench.core.locks import exclusive
+from workbench.core.errors import MachineError, MissingDataError, UsageError
+from workbench.core.locks import OTHER_CACHE, exclusive
 from workbench.core.types import Progress, silent
 from workbench.core.workspace import Workspace
 from workbench.skills.build import Account, build_pool, rejects_file, within_budget
@@ -22,6 +28,7 @@ from workbench.skills.reader import READER_VERSION
 from workbench.skills.schema import SCHEMA_VERSION, BuildCounts, PoolHeader
 from workbench.skills.source import Found, SourceContext, SuiteData, load_source
 
+_log = logging.getLogger(__name__)
 POOL_SUFFIX = ".pool"
 _FILES = (".jsonl", ".gz", ".parquet", ".yaml")
 _ANY_NUMBER = 1 << 60
@@ -124,11 +131,38 @@ class PoolOpener:
         return build_pool(out, recipe.name, finds, sources=sources, signature=signature, check=check)
 
     def _open(self, recipe: Recipe) -> Pool:
-        """The cached build if its sources have not changed; else a new one. Two processes build once."""
+        """The cached build if its sources have not changed; else a new one, kept if there is room for it."""
         out = self.cached(recipe)
         signature = self._signature(recipe)
         if (pool := _current(out, signature)) is not None:
             return pool
+        try:
+            return self._built(recipe, out, signature)
+        except (OSError, MachineError) as error:
+            if not unwritable(error):
+                raise
+            _log.warning("cannot write to %s (%s); the pool is not kept", out.parent, reason(error))
+        return self._unkept(recipe, out, signature)
+
+    def _unkept(self, recipe: Recipe, out: Path, signature: str) -> Pool:
+        """A build in a temporary folder, which goes with the pool."""
+        with ExitStack() as undo:
+            try:
+                folder = Path(tempfile.mkdtemp(prefix="workbench-pools-"))
+                undo.callback(shutil.rmtree, folder, ignore_errors=True)
+                pool = self._built(recipe, folder / out.name, signature)
+            except (OSError, MachineError) as error:
+                if not unwritable(error):
+                    raise
+                raise MachineError(
+                    f"no place to write a pool: neither {out.parent} nor {tempfile.gettempdir()} "
+                    f"({reason(error)}); free some space or {OTHER_CACHE}"
+                ) from error
+            weakref.finalize(pool, undo.pop_all().close)
+        return pool
+
+    def _built(self, recipe: Recipe, out: Path, signature: str) -> Pool:
+        """A new build. Two processes build once."""
         waiting = partial(self._progress, f"waiting for another process to build {recipe.name}", 0, None)
         with exclusive(out.with_suffix(".lock"), waiting):
             if (pool := _current(out, signature)) is None:
@@ -163,7 +197,8 @@ def open_pool(
 
     Whether they have changed is told from names, sizes and times of change (of the tree, of the
     files), from pinned digests (downloads) and fingerprints (included pools), never by reading
-    contents; ``workbench pool build`` always reads. Two processes at once build once.
+    contents; ``workbench pool build`` always reads. Two processes at once build once. Where the
+    cache cannot be written, the pool lives in a temporary folder as long as it is used.
 
     Args:
         name_or_path: a name in ``pools/``; else a folder of skills or of shards, a ``.jsonl``,
@@ -177,7 +212,7 @@ def open_pool(
         ContentError: a YAML file is wrong.
         MissingDataError: sources are not at hand, or nothing is found in them.
         GateError: more finds are rejected than a named pool allows, or its count is wrong.
-        MachineError: the cache cannot be written.
+        MachineError: neither the cache nor a temporary folder can be written.
     """
     return PoolOpener(workspace, suite_data, progress).open(name_or_path)
 

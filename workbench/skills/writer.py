@@ -70,6 +70,13 @@ class PoolWriter:
         self._blobs: dict[str, int] = {}
         self._text_bytes = self._files = self._file_bytes = 0
         self._connection = sqlite3.connect(path, isolation_level=None)
+        try:
+            self._begin()
+        except sqlite3.OperationalError as error:
+            self._close(error)
+            raise
+
+    def _begin(self) -> None:
         for pragma in (
             f"page_size = {schema.PAGE_SIZE}",
             f"application_id = {schema.APPLICATION_ID}",
@@ -87,6 +94,10 @@ class PoolWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close(error)
+
+    def _close(self, error: BaseException | None) -> None:
+        """Close the file; an error of a disk is raised as what it is."""
         self._connection.close()
         if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorname.startswith(_NO_PLACE):
             raise MachineError(f"cannot write {self._path.parent}: {error}; choose another place") from error

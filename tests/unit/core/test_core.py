@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.cli.main import run
-from workbench.core.atomic import atomic_open, write_text
+from workbench.core.atomic import atomic_open, check_writable, write_text
 from workbench.core.digest import digest_json, digest_parts
 from workbench.core.errors import POLICY, MachineError, TrialError, UnknownNameError, policy, read_fault
 from workbench.core.plugins import load_plugin, plugin_names
@@ -179,3 +179,19 @@ def test_nothing_printed_can_move_the_cursor_or_reverse_text(text: str) -> None:
 
 def test_a_cut_text_says_so() -> None:
     assert safe("abcdef", 4) == "abc…"
+
+
+def test_a_place_is_found_writable_or_not_and_nothing_is_left(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new" / "deep" / "x")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").touch()
+    with pytest.raises(MachineError, match=r"cannot write .*file/x: Not a directory; choose another place"):
+        check_writable(tmp_path / "file" / "x")
+    with pytest.raises(MachineError, match="it is a folder"):
+        check_writable(tmp_path)
+
+
+def test_an_error_about_something_else_passes_through_unchanged(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), atomic_open(tmp_path / "out"):
+        (tmp_path / "source").read_bytes()
+    assert not list(tmp_path.iterdir())

@@ -72,8 +72,12 @@ def old_header(folder: Path) -> None:
     (folder / "header.json").write_text('{"schema_version": 0, "files": {}}')
 
 
+def empty_header(folder: Path) -> None:
+    (folder / "header.json").write_text('{"schema_version": 1, "files": {}}')
+
+
 @pytest.mark.parametrize(
-    "damage", [truncate, flip, lose, lose_header, garble_header, wrong_header, old_header]
+    "damage", [truncate, flip, lose, lose_header, garble_header, wrong_header, old_header, empty_header]
 )
 def test_a_damaged_index_is_built_again_with_a_message(
     tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture

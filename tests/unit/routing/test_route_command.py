@@ -113,6 +113,7 @@ MISTAKES = [
     (["--predictions", "/dev/null"], "/dev/null: has no predictions"),
     (["--predictions", "bare.json"], "bare.json:1: is a JSON list; must be a JSON object"),
     (["--predictions", "list.json", "--save-run", "x"], "x: nothing to save without --router NAME"),
+    (["--predictions", "strange.json"], "strange.json: has none of the tasks of g.json"),
     (["--predictions", ","], "--predictions: no name"),
     (["--explain", "bm25", "--router", "bm25"], "--explain does not read --router"),
     (["--explain", "bm25", "--save-run", "x"], "--explain does not read --save-run; leave it out"),
@@ -152,6 +153,7 @@ def test_a_mistake_is_one_line_and_exit_code_one(
     Path("empty").touch()
     Path("folder").mkdir()
     Path("object.json").write_text("{}")
+    Path("strange.json").write_text('{"nobody": ["data/charts"]}')
     Path("bare.json").write_text('["data/charts"]')
     Path("binary").write_bytes(bytes(range(128, 256)))
     Path("other.json").write_text('{"nobody": {"gt_skill_ids": ["data/charts"]}}')

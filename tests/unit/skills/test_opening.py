@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +18,6 @@ import pytest
 from workbench.core.errors import (
     ContentError,
     GateError,
-    MachineError,
     MissingDataError,
     UnknownNameError,
     UsageError,
@@ -325,17 +326,60 @@ def test_nested_skills_and_links_are_counted(
     assert header.links == ("again -> alpha", "linked/SKILL.md -> alpha/SKILL.md")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_F20_a_cache_that_cannot_be_written_is_one_clear_error(workspace: Workspace, skills: Path) -> None:
-    workspace.cache.mkdir(mode=0o500)
-    with pytest.raises(MachineError, match="SKILL_WORKBENCH_CACHE"):
-        open_pool(str(skills), workspace)
+@pytest.mark.parametrize("cache", ["a file", "read-only"])
+def test_F20_a_pool_that_finds_no_room_lives_in_a_temporary_folder(
+    workspace: Workspace,
+    skills: Path,
+    tmp_path: Path,
+    cache: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if cache == "a file":
+        workspace.cache.write_text("in the way")
+    elif os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    else:
+        workspace.cache.mkdir(mode=0o500)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    pool = open_pool(str(skills), workspace)
+    assert len(pool) == 2
+    assert f"cannot write to {workspace.cache / 'pools'} (" in caplog.text
+    assert "the pool is not kept" in caplog.text
+    assert list((tmp_path / "tmp").iterdir())
+    del pool
+    gc.collect()
+    assert not list((tmp_path / "tmp").iterdir())
 
 
-def test_F20_a_cache_that_is_a_file_is_one_clear_error(workspace: Workspace, skills: Path) -> None:
-    workspace.cache.write_text("in the way")
-    with pytest.raises(MachineError, match=r"cannot write .*cache.*SKILL_WORKBENCH_CACHE"):
-        open_pool(str(skills), workspace)
+OPEN = """
+import sys
+from pathlib import Path
+from workbench.core.workspace import Workspace
+from workbench.skills.opening import open_pool
+print(len(open_pool(sys.argv[2], Workspace((), Path(sys.argv[1]), Path(sys.argv[1])))))
+"""
+
+
+@pytest.mark.parametrize("options", ["ro", "size=4k", "size=16k"])
+def test_F20_a_disk_without_room_costs_the_cache_and_not_the_pool(
+    tmp_path: Path, skills: Path, options: str
+) -> None:
+    disk, tmp = tmp_path / "disk", tmp_path / "tmp"
+    disk.mkdir()
+    tmp.mkdir()
+    inside = ["unshare", "-Urm", "sh", "-c", f'mount -t tmpfs -o {options} none "$0" && exec "$@"', str(disk)]
+    probe = subprocess.run([*inside, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"no mount namespaces here: {probe.stderr.strip()}")
+    env = {"TMPDIR": str(tmp), "PYTHONPATH": str(Path(__file__).parents[3])}
+    command = [*inside, sys.executable, "-c", OPEN, str(disk), str(skills)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "the pool is not kept" in done.stderr
+    assert not list(tmp.iterdir())
 
 
 def test_building_always_reads(workspace: Workspace, skills: Path, tmp_path: Path) -> None:
@@ -389,6 +433,6 @@ def test_F20_a_full_disk_is_one_clear_error_and_leaves_nothing(tmp_path: Path) -
     records.write_text("".join(f'{{"id": "s{n}", "body": "{"b" * 1000}"}}\n' for n in range(300)))
     command = [sys.executable, "-c", BUILD_ON_A_FULL_DISK, str(tmp_path), str(records)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout.startswith(f"cannot write {tmp_path / 'cache' / 'pools'}: ")
-    assert run.stdout.rstrip().endswith("choose another place")
+    assert run.stdout.startswith(f"no place to write a pool: neither {tmp_path / 'cache' / 'pools'} nor ")
+    assert run.stdout.rstrip().endswith("set SKILL_WORKBENCH_CACHE to another folder")
     assert not [path.name for path in (tmp_path / "cache" / "pools").iterdir() if ".lock" not in path.name]
