@@ -17,3 +17,15 @@ class Finite(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is not a number", param, ctx)
         return number
+
+
+class Whole(click.IntRange):
+    """A whole number in a range, refused in plain words (click's are ``x>=1``)."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number; fails for anything else."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            limits = f"of at least {self.min}" if self.max is None else f"from {self.min} to {self.max}"
+            self.fail(f"must be a whole number {limits}, not {value!r}", param, ctx)

@@ -28,6 +28,7 @@ class Request:
     routers: str | None
     predictions: Path | None
     suite: str | None
+    data: Path | None
     pool: str
     queries: Path | None
     qrels: Path | None
@@ -49,7 +50,9 @@ class Request:
         if options["suite"] is not None and options["pool"] is None:
             options["pool"] = suite_spec(options["suite"], workspace)[1].pool
         if options["pool"] is None:
-            raise UsageError("--pool is needed; see: workbench route --help")
+            raise UsageError(
+                "give --suite NAME, or --pool, --queries and --qrels; see: workbench route --help"
+            )
         return cls(**options)
 
     def __post_init__(self) -> None:
@@ -93,7 +96,7 @@ class Request:
         return open_pool(
             self.pool,
             workspace,
-            suite_data=lambda name: suite_data(name, workspace),
+            suite_data=lambda name: suite_data(name, workspace, self.data),
             progress=progress,
         )
 
@@ -122,10 +125,21 @@ class Request:
         from workbench.metrics.scoring import Relevance
         from workbench.routing.router import Query
 
-        suite = load_suite(self.suite or "", workspace)
+        suite = load_suite(self.suite or "", workspace, self.data)
         gold = gold_of(suite, pool)
         queries = [Query(task.id, task.instruction, gold=gold[task.id].ids) for task in suite.tasks]
         return queries, {query.id: Relevance(query.gold) for query in queries}
+
+    def require_gold(self, tasks: Mapping[str, Relevance], pool: Pool) -> None:
+        """Refuse a list of which no task can be scored, before anything is routed."""
+        ids = frozenset(pool.ids())
+        if any(found.counted and ids.intersection(found.gold) for found in tasks.values()):
+            return
+        without = sum(not found.counted or not found.gold for found in tasks.values())
+        raise UsageError(
+            f"{self.qrels or self.suite}: none of {len(tasks)} tasks can be scored: {without} without gold or"
+            f" generic, {len(tasks) - without} whose gold is not in pool {pool.name}"
+        )
 
     def slices(self) -> dict[str, str]:
         """Task -> its slice by ``--by``; empty without it."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from workbench.core.errors import UsageError
 from workbench.core.terminal import console, safe
+from workbench.core.types import Progress, silent
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,16 +36,20 @@ def print_study(kind: Literal["speed", "diagnosis"], **options: Any) -> None:
     """Open the pool, study every router asked for, and print a table or one JSON object."""
     from workbench.cli._route_request import Request
     from workbench.core.workspace import find_workspace
+    from workbench.skills.progress import shown_progress
 
     if options["routers"] is None:
         raise UsageError("--router is needed here; see: workbench route --help")
     workspace = find_workspace()
     request = Request.of(workspace, **options)
     request.check_recipes(workspace)
-    study = _speed if kind == "speed" else _diagnosis
-    with request.open_pool(workspace) as pool:
+    with shown_progress() as progress, request.open_pool(workspace, progress) as pool:
         queries, tasks = request.tasks(pool, workspace)
-        found = {name: study(name, pool, workspace, request, queries, tasks) for name in request.names}
+        bench = Bench(workspace, request, pool, queries, tasks, progress)
+        if kind == "diagnosis":
+            request.require_gold(tasks, pool)
+        study = _speed if kind == "speed" else _diagnosis
+        found = {name: study(name, bench) for name in request.names}
     if request.as_json:
         plain = {name: report for name, (report, _) in found.items()}
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, kind: plain}, indent=2))
@@ -58,33 +63,45 @@ Study = tuple[dict[str, Any], Callable[[], None]]
 """What was found, for JSON; and how it is shown."""
 
 
-def _make(pool: Pool, request: Request, recipe: Recipe) -> Callable[[Workspace], RecipeRouter]:
-    from workbench.models.completion import Completer
-    from workbench.routing.load import RecipeRouter
-    from workbench.routing.stage import RouteContext
+@dataclass(frozen=True)
+class Bench:
+    """What every study works with: queries and their relevance, a pool, and who is told how it goes."""
 
-    def make(workspace: Workspace) -> RecipeRouter:
-        complete = Completer(workspace.cache, request.llm, request.llm_base_url)
-        context = RouteContext(pool, workspace.cache, request.seed, complete=complete)
-        return RecipeRouter(recipe, context)
+    workspace: Workspace
+    request: Request
+    pool: Pool
+    queries: list[Query]
+    tasks: Mapping[str, Relevance]
+    progress: Progress
 
-    return make
+    def recipe(self, name: str) -> Recipe:
+        """A router's recipe."""
+        from workbench.routing.recipe import load_recipe
+
+        return load_recipe(self.workspace.find("routers", name))
+
+    def maker(self, recipe: Recipe) -> Callable[[Workspace], RecipeRouter]:
+        """Makes the router of a recipe, in the workspace (and so the cache) that it is given."""
+        from workbench.models.completion import Completer
+        from workbench.routing.load import RecipeRouter
+        from workbench.routing.stage import RouteContext
+
+        def make(workspace: Workspace) -> RecipeRouter:
+            complete = Completer(workspace.cache, self.request.llm, self.request.llm_base_url)
+            context = RouteContext(
+                self.pool, workspace.cache, self.request.seed, self.progress, complete=complete
+            )
+            return RecipeRouter(recipe, context)
+
+        return make
 
 
-def _speed(
-    name: str,
-    pool: Pool,
-    workspace: Workspace,
-    request: Request,
-    queries: list[Query],
-    tasks: Mapping[str, Relevance],
-) -> Study:
-    from workbench.routing.recipe import load_recipe
+def _speed(name: str, bench: Bench) -> Study:
     from workbench.routing.speed import measure_speed
 
-    recipe = load_recipe(workspace.find("routers", name))
-    found = measure_speed(_make(pool, request, recipe), workspace, queries, request.k)
-    return asdict(found), lambda: _show_speed(found, len(pool), len(queries))
+    make = replace(bench, progress=silent).maker(bench.recipe(name))  # drawing takes time as well
+    found = measure_speed(make, bench.workspace, bench.queries, bench.request.k)
+    return asdict(found), lambda: _show_speed(found, len(bench.pool), len(bench.queries))
 
 
 def _show_speed(speed: Speed, skills: int, queries: int) -> None:
@@ -102,23 +119,19 @@ def _show_speed(speed: Speed, skills: int, queries: int) -> None:
         console().print(line, markup=False)
 
 
-def _diagnosis(
-    name: str,
-    pool: Pool,
-    workspace: Workspace,
-    request: Request,
-    queries: list[Query],
-    tasks: Mapping[str, Relevance],
-) -> Study:
+def _diagnosis(name: str, bench: Bench) -> Study:
     from workbench.routing.ablation import anatomy, variants
     from workbench.routing.diagnose import MEASURES, Diagnosis, correlations
-    from workbench.routing.recipe import load_recipe
 
-    parts = anatomy(load_recipe(workspace.find("routers", name)))
+    parts = anatomy(bench.recipe(name))
     recipes = variants(parts)
-    routers = {label: _make(pool, request, recipe)(workspace) for label, recipe in recipes.items()}
-    gaps = Diagnosis(routers["encoder"], pool, queries).measure(tasks)
-    scores = {label: _scores(router, queries, tasks, pool) for label, router in routers.items()}
+    routers = {label: bench.maker(recipe)(bench.workspace) for label, recipe in recipes.items()}
+    bench.progress(f"{name}: measuring the gap", 0, len(routers) + 1)
+    gaps = Diagnosis(routers["encoder"], bench.pool, bench.queries).measure(bench.tasks)
+    scores = {}
+    for done, (label, router) in enumerate(routers.items(), start=1):
+        bench.progress(f"{name}: routing, {label}", done, len(routers) + 1)
+        scores[label] = _scores(router, bench)
     values = {label: scored[_METRIC] for label, scored in scores.items()}
     known = [gap for gap in gaps if gap.query in values["encoder"]]
     report = {
@@ -129,7 +142,7 @@ def _diagnosis(
             label: {metric: _plain(_mean(list(scored[metric].values()))) for metric in _METRICS}
             for label, scored in scores.items()
         },
-        "gains": {metric: _gains(scores, parts.modules, metric, request.seed) for metric in _METRICS},
+        "gains": {metric: _gains(scores, parts.modules, metric, bench.request.seed) for metric in _METRICS},
         "partial_correlations": {
             m: {
                 key: _plain(value)
@@ -145,14 +158,13 @@ _Scores = Mapping[str, Mapping[str, float]]
 """Metric -> query -> value, for the queries that count."""
 
 
-def _scores(
-    router: RecipeRouter, queries: list[Query], tasks: Mapping[str, Relevance], pool: Pool
-) -> _Scores:
+def _scores(router: RecipeRouter, bench: Bench) -> _Scores:
     from workbench.metrics.scoring import score_run
 
+    queries = bench.queries
     rankings = dict(zip([q.id for q in queries], router.route(queries, 10), strict=True))
     ids = {task: [entry.id for entry in ranking] for task, ranking in rankings.items()}
-    scores = score_run(ids, {q.id: tasks[q.id] for q in queries}, frozenset(pool.ids()))
+    scores = score_run(ids, {q.id: bench.tasks[q.id] for q in queries}, frozenset(bench.pool.ids()))
     return {metric: {score.query: score.values[metric] for score in scores.queries} for metric in _METRICS}
 
 

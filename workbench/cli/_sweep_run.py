@@ -6,7 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,8 @@ class Bounds:
 def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     """Build every task: pools are opened, routers loaded, so that what is missing shows before any spend.
 
-    Notices of the machine (no engine, say) are printed once, not once a job.
+    Notices of the machine (no engine, say) are printed once, not once a job; Inspect's list of hooks,
+    which it prints where the first model is made, is not.
 
     Raises:
         WorkbenchError: as a single evaluation would.
@@ -60,10 +61,10 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     heard = io.StringIO()
     done = []
     for job in jobs:
-        with redirect_stderr(heard), _plain_errors():
+        with redirect_stdout(io.StringIO()), redirect_stderr(heard), _plain_errors():
             task = build(**job.arguments(spec))
-        given = {name: value for name, value in settings.items() if value is not None}
-        model = get_model(job.model, config=GenerateConfig(**spec.generate), **given)
+            given = {name: value for name, value in settings.items() if value is not None}
+            model = get_model(job.model, config=GenerateConfig(**spec.generate), **given)
         done.append(Prepared(job, task_with(task, model=model)))
     for line in dict.fromkeys(line for line in heard.getvalue().splitlines() if "--limit counts" not in line):
         sys.stderr.write(f"{line}\n")

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from workbench.cli._numbers import Whole
+
 
 @click.command("build")
 @click.argument("suite")
 @click.option("--tasks", metavar="PATTERN[,...]", help="Only these tasks.")
 @click.option("--data", type=click.Path(path_type=Path), help="Local copy of the suite's tasks.")
-@click.option("--parallel", type=click.IntRange(1, 64), help="Builds at a time (default: cores, at most 4).")
+@click.option("--parallel", type=Whole(1, 64), help="Builds at a time (default: cores, at most 4).")
 def command(suite: str, tasks: str | None, data: Path | None, parallel: int | None) -> int:
     """Build one image per task, with the skills left out, so that one image serves every condition.
 

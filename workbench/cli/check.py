@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.cli._numbers import Whole
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -24,9 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option("--tasks", metavar="PATTERN[,...]", help="Only these tasks.")
 @click.option("--data", type=click.Path(path_type=Path), help="Local copy of the suite's tasks.")
-@click.option(
-    "--repeat", type=click.IntRange(1, 100), default=1, show_default=True, help="Runs of each probe."
-)
+@click.option("--repeat", type=Whole(1, 100), default=1, show_default=True, help="Runs of each probe.")
 def command(suite: str, oracle: bool, tasks: str | None, data: Path | None, repeat: int) -> int:
     """Check a suite's content; with --oracle also that its tasks can be solved, and only with skills.
 

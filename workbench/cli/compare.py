@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.cli._numbers import Finite
+from workbench.cli._numbers import Finite, Whole
 from workbench.core.atomic import write_text
 from workbench.core.errors import GateError, UsageError
 from workbench.core.terminal import console
@@ -34,7 +34,9 @@ INCOMPLETE = 4
     help="Exit with 2 unless every comparison shows A to be this (the last two need --margin).",
 )
 @click.option("--common", is_flag=True, help="Compare the tasks that both planned, where plans differ.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap and sampled tests.")
+@click.option(
+    "--seed", type=Whole(0), default=0, show_default=True, help="Of the bootstrap and sampled tests."
+)
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
 def command(
     first: Path,
@@ -86,12 +88,21 @@ def _pairs(
     run, complete = read_run(first)
     if second is not None:
         other, sound = read_run(second)
+        if _evaluations(run) == _evaluations(other):
+            raise UsageError(
+                f"{first} and {second} hold the same evaluations;"
+                " compare within one with --arms, --models or --agents X Y"
+            )
         return pairing.pair_runs(run, other, arm), complete and sound
     ((kind, names),) = asked.items()
     if kind == "arms":
         return pairing.pair_arms(run, *names), complete
     pair = pairing.pair_models if kind == "models" else pairing.pair_agents
     return pair(run, *names, arm), complete
+
+
+def _evaluations(run: Grouped) -> set[str]:
+    return {fact.run for cells in run.values() for cell in cells for fact in cell.facts}
 
 
 def read_run(path: Path) -> tuple[Grouped, bool]:

@@ -10,9 +10,12 @@ if TYPE_CHECKING:
     from workbench.sandboxing.engine import Engine
 
 
-@click.group()
-def command() -> None:
-    """List, build and prune the images that the workbench made; others are never touched."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """List (the default), build and prune the images that the workbench made; others are never touched."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_images)
 
 
 @command.command("list")

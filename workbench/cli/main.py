@@ -7,6 +7,7 @@ hold · 3 the machine lacks something · 4 trials are incomplete or excluded · 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ import click
 from workbench import __version__
 from workbench.core.errors import UnknownNameError, WorkbenchError
 from workbench.core.plugins import load_plugin, plugin_names
-from workbench.core.terminal import safe
+from workbench.core.terminal import filled, safe
 
 _PACKAGE = "workbench.cli"
 
@@ -90,5 +91,10 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(f"workbench: {safe(message)}", err=True)
+    """One message on stderr: a line for programs, at a terminal words that are not torn apart."""
+    said = f"workbench: {safe(message)}"
+    if sys.stderr.isatty():
+        width = max(shutil.get_terminal_size().columns, 20)
+        said = "\n".join(filled(line, width) for line in said.splitlines())
+    click.echo(said, err=True)
     return code

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.cli._numbers import Finite
+from workbench.cli._numbers import Finite, Whole
 from workbench.core.atomic import write_text
 from workbench.core.errors import UsageError
 from workbench.core.terminal import console, safe
@@ -23,7 +23,7 @@ _SHARE = Finite(0, 1)
 @click.argument("pilot", type=click.Path(path_type=Path), required=False, metavar="[PILOT]")
 @click.option("--arms", nargs=2, metavar="X Y", help="Two arms of the pilot; default: routers and baselines.")
 @click.option("--effect", type=Finite(0, 1, min_open=True), help="Difference that must be found.")
-@click.option("--tasks", type=click.IntRange(2), help="Tasks of the design; default: the pilot's.")
+@click.option("--tasks", type=Whole(2), help="Tasks of the design; default: the pilot's.")
 @click.option(
     "--rates", type=_SHARE, nargs=2, metavar="P Q", help="Without a pilot: success of the two arms."
 )
@@ -44,7 +44,7 @@ _SHARE = Finite(0, 1)
 @click.option("--power", type=Finite(0.5, 0.999), default=0.8, show_default=True)
 @click.option("--alpha", type=Finite(0.0001, 0.5), default=0.05, show_default=True)
 @click.option(
-    "--comparisons", type=click.IntRange(1), default=1, show_default=True, help="Routers to be corrected for."
+    "--comparisons", type=Whole(1), default=1, show_default=True, help="Routers to be corrected for."
 )
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
 def command(

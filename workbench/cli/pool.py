@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from workbench.cli._numbers import Whole
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -44,7 +46,7 @@ def command() -> None:
 )
 @click.option(
     "--max-rejects",
-    type=click.IntRange(min=0),
+    type=Whole(0),
     metavar="N",
     help="Rejects that are allowed (default: as the pool's file says, else 0).",
 )
@@ -73,10 +75,11 @@ def build(pool: str, output: Path | None, max_rejects: int | None, data: Path | 
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @_DATA
 def info(pool: str, as_json: bool, data: Path | None) -> None:
-    """What a pool holds: count, fingerprint, sources, sizes, repeated names."""
+    """What a pool holds: count, fingerprint, sources, sizes, repeated names, rejects."""
     import json
 
-    from workbench.core.terminal import console
+    from workbench.core.terminal import console, safe
+    from workbench.skills.build import rejects_file
 
     with _opener(data) as opener, opener.open(pool) as opened:
         facts = _facts(opened)
@@ -85,7 +88,11 @@ def info(pool: str, as_json: bool, data: Path | None) -> None:
         return
     hidden = ("counts", *(() if facts["links"] else ("links",)))
     rows = {key.replace("_", " "): _shown(value) for key, value in facts.items() if key not in hidden}
+    counts = opened.header.counts
+    rows["rejected"] = _sum(counts.rejected, counts.reasons)
     console().print(_table(rows))
+    if counts.rejected:
+        console().print(safe(f"{rejects_file(opened.path)} says which"), style="dim")
 
 
 @command.command()

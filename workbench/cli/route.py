@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
+from workbench.cli._numbers import Whole
 from workbench.core.errors import UsageError
 
 SCHEMA_VERSION = 1
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
 @click.command()
@@ -20,10 +22,13 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--router", "routers", metavar="NAME[,NAME...]", help="Recipes in routers/.")
 @click.option("--predictions", type=_FILE, help="Score this file (JSON or TREC run) instead of routing.")
 @click.option("--suite", metavar="NAME", help="Route a suite's tasks; in place of --queries and --qrels.")
+@click.option(
+    "--data", type=_FOLDER, metavar="DIR", help="Folder of the suite's tasks (default: as fetched)."
+)
 @click.option("--pool", metavar="NAME|PATH", help="Skills to choose from.")
 @click.option("--queries", type=_FILE, help="JSON Lines with task_id and instruction_text.")
 @click.option("--qrels", type=_FILE, help="SkillRouter's relevance.json, or TREC qrels.")
-@click.option("--k", default=50, show_default=True, type=click.IntRange(min=1), help="Length of rankings.")
+@click.option("--k", default=50, show_default=True, type=Whole(1), help="Length of rankings.")
 @click.option("--by", metavar="FIELD", help="Also score by this field of the queries, and macro-averaged.")
 @click.option("--scorer-compat", is_flag=True, help="Also score as SkillRouter's own scorer does.")
 @click.option(
@@ -32,7 +37,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--diagnose", is_flag=True, help="Where a router's encoder loses skills, and what each module gains."
 )
-@click.option("--seed", default=0, show_default=True, help="Of drawn routers and of the intervals.")
+@click.option(
+    "--seed", type=Whole(0), default=0, show_default=True, help="Of drawn routers and of the intervals."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--save-run", type=_FILE, help="Write the rankings as a TREC run.")
 @click.option("--save-predictions", type=_FILE, help="Write the rankings as SkillRouter predictions.")
@@ -78,6 +85,7 @@ def _score(**options: Any) -> None:
     request.check_recipes(workspace)
     with shown_progress() as progress, request.open_pool(workspace, progress) as pool:
         queries, tasks = request.tasks(pool, workspace)
+        request.require_gold(tasks, pool)
         results = [
             Result.of(about, routed, tasks, pool, request)
             for about, routed in request.rankings(pool, queries, workspace, progress)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.cli._numbers import Whole
 from workbench.core.errors import UsageError
 from workbench.core.terminal import console, safe
 
@@ -73,8 +74,8 @@ def command() -> None:
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Default: results/<spec's name>.")
 @click.option("--dry-run", is_flag=True, help="Say what would run and cost; run nothing.")
 @click.option("--pilot", type=click.Path(path_type=Path), metavar="RUN", help="Logs to estimate cost from.")
-@click.option("--max-samples", type=click.IntRange(1), help="Trials at once in one job.")
-@click.option("--max-tasks", type=click.IntRange(1), help="Jobs at once.")
+@click.option("--max-samples", type=Whole(1), help="Trials at once in one job.")
+@click.option("--max-tasks", type=Whole(1), help="Jobs at once.")
 @click.option("--html", type=_FILE, metavar="FILE", help="Write the report as a page at the end.")
 def run_command(
     spec: Path | None,

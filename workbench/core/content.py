@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -61,7 +62,7 @@ def validate(value: Any, model: type[ModelT], path: Path, node: yaml.Node | None
         location = tuple(part for part in first["loc"] if not _is_tag(part))
         where = ".".join(str(part) for part in location)
         line = None if node is None else _line_of(node, location)
-        raise ContentError(path, line, f"{where or 'document'}: {_explain(dict(first), model)}") from None
+        raise ContentError(path, line, f"{where or 'document'}: {_explain(first, model)}") from None
 
 
 class _NoAliasLoader(yaml.SafeLoader):
@@ -138,28 +139,46 @@ def _line_of(node: yaml.Node, location: tuple[int | str, ...]) -> int:
     return line
 
 
-def _explain(error: dict[str, Any], model: type[BaseModel]) -> str:
+def _explain(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     """One pydantic error in our words."""
     if error["type"] == "extra_forbidden":
         key = str(error["loc"][-1])
         known = _fields_at(model, error["loc"][:-1])
         return f"unknown key{suggestion(key, known)}"
-    if error["type"] == "missing":
-        return "is required"
     found = error.get("input")
-    shown = "" if isinstance(found, dict | list) or found is None else f" (found {found!r})"
-    message = _PLAIN.get(error["type"]) or str(error["msg"]).removeprefix("Value error, ")
-    return f"{message}{shown}"
+    shown = "" if isinstance(found, dict | list | tuple) or found is None else f" (found {found!r})"
+    return f"{plain(error)}{shown}"
+
+
+def plain(error: Mapping[str, Any]) -> str:
+    """What pydantic found wrong, in the words of a file instead of Python's."""
+    said = _PLAIN.get(error["type"], "").format(**error.get("ctx", {}))
+    return said or str(error["msg"]).removeprefix("Value error, ")
 
 
 _PLAIN = {
+    "missing": "is required",
     "model_type": "must be a mapping (key: value)",
     "dict_type": "must be a mapping (key: value)",
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a number",
+    "greater_than": "must be above {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than": "must be below {lt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "must be {expected}",
+    "too_short": "must have at least {min_length}, and has {actual_length}",
 }
-"""What pydantic says in Python's words, in those of a file."""
+"""Type of error -> words, filled with pydantic's own bounds."""
 
 
 def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:

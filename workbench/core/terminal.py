@@ -7,6 +7,7 @@ that is printed and did not come from our own source passes `safe`.
 from __future__ import annotations
 
 import os
+import textwrap
 import unicodedata
 from typing import IO, TYPE_CHECKING
 
@@ -26,6 +27,13 @@ def safe(text: str, limit: int | None = None) -> str:
     if limit is not None and len(shown) > limit:
         return shown[: max(limit - 1, 0)] + "…"
     return shown
+
+
+def filled(text: str, width: int) -> str:
+    """`text` in lines of at most `width` where its words allow it, the later ones indented."""
+    return "\n".join(
+        textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def console(*, stderr: bool = False, file: IO[str] | None = None, width: int | None = None) -> Console:

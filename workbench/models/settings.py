@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from workbench.core.content import plain
 from workbench.core.errors import UsageError
 from workbench.models.prices import Prices
 
@@ -92,7 +93,6 @@ def read_settings(model_args: Mapping[str, Any]) -> tuple[Settings, dict[str, An
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])
-        what = str(first["msg"]).removeprefix("Value error, ")
         found = f" (found {first['input']!r})" if name else ""
-        raise UsageError(f"-M {name or 'prices'}: {what}{found}") from None
+        raise UsageError(f"-M {name or 'prices'}: {plain(first)}{found}") from None
     return settings, {name: value for name, value in model_args.items() if name not in own}

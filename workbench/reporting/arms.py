@@ -48,6 +48,7 @@ def arm_summary(cell: Cell, level: float) -> ArmSummary:
         lowest=lowest,
         highest=highest,
         funnel={stage: stages[stage] for stage in FUNNEL},
+        blind=bool(stages) and all(fact.loaded is None for fact in cell.facts if fact.funnel is not None),
         exclusions=tuple(_exclusions(cell.facts)),
         load_precision=_loading(cell, level, _precision, "nothing was loaded"),
         load_recall=_loading(cell, level, _recall, "loads could not be observed"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from workbench.core.digest import short
 from workbench.core.types import CONDITIONS, Arm
-from workbench.reporting.facts import Fact, Variant
+from workbench.reporting.facts import NOT_STARTED, Fact, Variant
 
 
 @dataclass
@@ -39,7 +39,7 @@ def group(facts: Iterable[Fact]) -> dict[tuple[str, str, str], list[Cell]]:
     """(suite, model, agent) -> cells: none, gold, then routers by name."""
     blocks: dict[tuple[str, str, str], dict[tuple[Arm, Variant], Cell]] = defaultdict(dict)
     for fact in facts:
-        block = blocks[(fact.suite, fact.model, fact.agent or "unknown")]
+        block = blocks[(fact.suite, fact.model, fact.agent or NOT_STARTED)]
         key = (fact.arm, fact.variant or ())
         block.setdefault(key, Cell(*key, fact.arm.label)).facts.append(fact)
     return {key: _labelled(list(cells.values())) for key, cells in sorted(blocks.items())}

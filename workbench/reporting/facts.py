@@ -10,6 +10,9 @@ from workbench.core.record import Exposure, RouteInfo, Spend, TrialRecord
 from workbench.core.types import Arm, FunnelStage
 from workbench.reporting.trial import Status, Trial
 
+NOT_STARTED = "not started"
+"""Stands for the agent where no trial got as far as one."""
+
 Variant = tuple[tuple[str, str], ...]
 """What tells treatments of one arm apart: (name, value) pairs, e.g. pool and k."""
 
@@ -111,6 +114,7 @@ def _fact(trial: Trial) -> Fact:
         log=str(trial.log),
         cause=trial.cause,
         detail=trial.detail,
+        agent=trial.agent,
     )
     if trial.record is not None:
         _add_record(fact, trial.record, trial.agent or trial.record.agent)
@@ -173,7 +177,7 @@ def _settle(facts: list[Fact]) -> None:
             variants_of_arm.setdefault((fact.suite, fact.model, fact.arm.label), fact.variant)
     for fact in facts:
         if fact.agent is None:
-            like = agents_of_model.get((fact.suite, fact.model), "unknown")
+            like = agents_of_model.get((fact.suite, fact.model), NOT_STARTED)
             fact.agent = agents.get(fact.run, like)
         if fact.variant is None:
             same = variants_of_arm.get((fact.suite, fact.model, fact.arm.label), ())

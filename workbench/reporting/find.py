@@ -6,6 +6,7 @@ to other runs).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,7 +62,8 @@ def _file(path: Path) -> Path:
     if path.is_file():
         return path
     parent = path.parent
-    near = [str(parent / entry.name) for entry in parent.iterdir()] if parent.is_dir() else []
+    entries = parent.iterdir() if parent.is_dir() else ()
+    near = [str(parent / e.name) for e in entries if e.suffix in _SUFFIXES or _holds_logs(e)]
     raise UsageError(f"{path}: no such log or folder{suggestion(str(path), near, limit=4)}")
 
 
@@ -71,6 +73,10 @@ def _logs(folder: Path) -> list[Path]:
         for file in folder.iterdir()
         if file.suffix in _SUFFIXES and _may_be_log(file.name) and file.is_file()
     )
+
+
+def _holds_logs(path: Path) -> bool:
+    return path.is_dir() and os.access(path, os.R_OK | os.X_OK) and bool(_logs(path))
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -213,6 +213,8 @@ class ArmSummary(_Part):
         success: mean reward over tasks of the mean over their scored trials.
         lowest, highest: success over all planned trials if every one not scored had 0, had 1.
         funnel: scored trials by the stage at which they ended; `stages` their shares.
+        blind: the agent was told of no skills (the reference solution, which uses what it is given): no
+            trial can end at not shown or not loaded, and ``failed`` is given, but failed.
         load_precision, load_recall: share of loaded skills that are gold, of gold skills that were
             loaded; means over tasks with anything loaded, with gold.
         distractors: share of trials that loaded a skill that is not gold; `unused_gold` share of the
@@ -238,6 +240,7 @@ class ArmSummary(_Part):
     lowest: float
     highest: float
     funnel: Mapping[FunnelStage, int]
+    blind: bool
     exclusions: tuple[Exclusion, ...]
     load_precision: Estimate
     load_recall: Estimate

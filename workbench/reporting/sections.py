@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from workbench.core.terminal import safe
-from workbench.core.types import FUNNEL, ConditionName, FunnelStage
+from workbench.core.types import ConditionName, FunnelStage
 from workbench.reporting.drawing import (
     STAGE_STYLES,
     Column,
@@ -31,6 +31,7 @@ from workbench.reporting.schema import (
 )
 from workbench.reporting.wording import (
     arm_name,
+    ends,
     interval,
     p_value,
     percent,
@@ -38,19 +39,14 @@ from workbench.reporting.wording import (
     plural,
     rate,
     signed,
+    stages,
+    wrapped,
 )
 
 _STYLES: dict[ConditionName, str] = {"none": "default", "gold": "yellow", "routed": "cyan"}
-_STAGE_NAMES: dict[FunnelStage, str] = {
-    "not_in_pool": "not in\npool",
-    "not_routed": "not\nrouted",
-    "not_shown": "not\nshown",
-    "not_loaded": "not\nloaded",
-    "failed": "loaded,\nfailed",
-    "passed": "\npassed",
-}
 _METRICS = ("Hit@1", "MRR@10", "Recall@10", "FullCoverage@10", "nDCG@10")
 _CAUSES = 3
+_DETAIL = 300
 _BARS = (11, 41)
 
 
@@ -92,9 +88,13 @@ def differences(block: Block, width: int) -> RenderableType | None:
         Column("p"),
         Column("won/lost", numeric=False),
         Column("gap closed", numeric=False, label="gold gap closed"),
-        Column("MDE", optional=True),
+        Column("MDE"),
     ]
-    return grid(columns, rows, width)
+    if natural_width(columns, rows) <= width:
+        return grid(columns, rows, width)
+    found = [f"{row[0].plain} {row[-1].plain}" for row in rows if row[-1].plain != "-"]
+    table = grid(columns[:-1], [row[:-1] for row in rows], width)
+    return Group(table, Text(wrapped(f"MDE: {', '.join(found)}", width))) if found else table
 
 
 def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:
@@ -105,10 +105,10 @@ def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:
     names = max(len(arm_name(arm.arm)) for arm in arms)
     room = max(10, min(60, width - names - 2))
     bars = [[_name(arm), stacked_bar(arm.funnel, room, glyphs)] for arm in arms]
-    stages = tuple(reversed(FUNNEL))
+    known = stages(arms)
     columns = [Column("", numeric=False)]
-    columns += [_stage_column(stage, glyphs) for stage in stages]
-    rows = [[_name(arm), *(_count(arm, stage) for stage in stages)] for arm in arms]
+    columns += [_stage_column(name, glyphs.stages[stage]) for stage, name in known.items()]
+    rows = [[_name(arm), *(_count(arm, stage) for stage in known)] for arm in arms]
     drawn = grid([Column("", numeric=False), Column("", numeric=False, optional=True)], bars, width)
     return Group(drawn, grid(columns, rows, width))
 
@@ -212,7 +212,7 @@ def unreadable(summary: Summary) -> Iterator[RenderableType]:
         )
 
 
-def notes(summary: Summary, glyphs: Glyphs) -> RenderableType:
+def notes(summary: Summary, width: int, glyphs: Glyphs) -> RenderableType:
     """How the numbers were made, and which files they come from."""
     families = [found.family for found in _all_comparisons(summary) if found.difference.tasks]
     lines = ["The task is the unit: trials are averaged within it, intervals are clustered score intervals."]
@@ -223,7 +223,8 @@ def notes(summary: Summary, glyphs: Glyphs) -> RenderableType:
     parts = [f"{plural(len(logs.read), 'log')} read"]
     parts += [f"{plural(len(logs.foreign), 'other file')} ignored"] if logs.foreign else []
     parts += [f"{plural(logs.superseded, 'older or incomplete trial')} superseded"] if logs.superseded else []
-    return Text("\n".join([*lines, f" {glyphs.dot} ".join(parts)]), style="dim")
+    shown = [wrapped(line, width) for line in (*lines, f" {glyphs.dot} ".join(parts))]
+    return Text("\n".join(shown), style="dim")
 
 
 def _all_comparisons(summary: Summary) -> Iterator[Comparison]:
@@ -300,10 +301,9 @@ def _count(arm: ArmSummary, stage: FunnelStage) -> Text:
     return Text.assemble((str(count), STAGE_STYLES[stage]), f" {100 * count / total:3.0f}%")
 
 
-def _stage_column(stage: FunnelStage, glyphs: Glyphs) -> Column:
-    above, below = _STAGE_NAMES[stage].split("\n")
-    glyph = glyphs.stages[stage]
-    return Column(f"{above}\n{glyph} {below}", label=f"{glyph} {above} {below}".replace("  ", " "))
+def _stage_column(name: str, glyph: str) -> Column:
+    above, _, below = name.rpartition(" ")
+    return Column(f"{above}\n{glyph} {below}", label=f"{glyph} {name}")
 
 
 def _bar(found: Estimate, width: int, glyphs: Glyphs, style: str) -> Text:
@@ -320,7 +320,7 @@ def _trials(found: list[tuple[ArmSummary, Exclusion]]) -> int:
 
 def _cause(found: list[tuple[ArmSummary, Exclusion]]) -> Iterator[Text]:
     example = found[0][1]
-    detail = safe(" ".join(example.detail.split()), 160)
+    detail = safe(ends(" ".join(example.detail.split()), _DETAIL))
     arms = ", ".join(f"{safe(arm_name(arm.arm))} {exclusion.count}" for arm, exclusion in found)
     yield Text.assemble((f"{_trials(found)} ", "bold"), (safe(example.cause), "red"), f": {arms}")
     yield Text(f"  e.g. {safe(example.example)} trial {example.epoch}: {detail or 'no detail'}")

@@ -13,6 +13,7 @@ from workbench.core.errors import POLICY, policy, read_fault
 from workbench.core.record import RouteInfo, TrialRecord
 from workbench.core.types import CONDITIONS, TASK_PREFIX, Arm
 from workbench.reporting.logfile import Header, LoggedSample
+from workbench.reporting.wording import ends
 
 Status = Literal["scored", "excluded", "pending"]
 
@@ -92,8 +93,9 @@ class Plan:
             log=self.log,
             run=self.run,
             cause=cause,
-            detail=detail[:_DETAIL],
+            detail=ends(detail, _DETAIL),
             route=route,
+            agent=self.solver,
         )
 
     def recorded(self, sample_id: str, record: TrialRecord) -> Trial:
@@ -110,7 +112,7 @@ class Plan:
             log=self.log,
             run=self.run,
             cause=cause,
-            detail=detail[:_DETAIL],
+            detail=ends(detail, _DETAIL),
             record=record,
             route=record.route,
             agent=self.solver,

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from workbench.reporting.schema import Comparison, Estimate
+import re
+from collections.abc import Iterable
+
+from workbench.core.terminal import filled
+from workbench.core.types import FUNNEL, FunnelStage, stage_name
+from workbench.reporting.schema import ArmSummary, Comparison, Estimate
+
+_HELD = "\u00a0"
+"""Stands for a space at which no line ends."""
 
 
 def arm_name(label: str) -> str:
     """What people call an arm: ``routed-bm25 k=5`` is ``bm25 k=5``; ``none`` and ``gold`` stay."""
     return label.removeprefix("routed-")
+
+
+def stages(arms: Iterable[ArmSummary]) -> dict[FunnelStage, str]:
+    """The stages at which trials of these arms can end, best first, each with its name."""
+    blind = all(arm.blind for arm in arms if arm.condition != "none")
+    apply = [s for s in reversed(FUNNEL) if not (blind and s in {"not_shown", "not_loaded"})]
+    return {stage: stage_name(stage, blind=blind) for stage in apply}
 
 
 def rate(value: float | None) -> str:
@@ -67,6 +82,20 @@ def stated(value: float | None) -> str:
     """``p=0.002``, ``p<0.001``."""
     text = p_value(value).replace(" ", "")
     return f"p{text}" if text.startswith("<") else f"p={text}"
+
+
+def wrapped(text: str, width: int) -> str:
+    """`text` in lines of at most `width`, the later ones indented; brackets stay on one line."""
+    held = re.sub(r"[\[(][^\[\]()]{1,30}[\])]", lambda found: found[0].replace(" ", _HELD), text)
+    return filled(held, width).replace(_HELD, " ")
+
+
+def ends(text: str, limit: int) -> str:
+    """A long text cut in the middle: its beginning says what failed, its end why."""
+    if len(text) <= limit:
+        return text
+    head = limit // 3
+    return f"{text[:head].rstrip()} ... {text[len(text) - limit + head :].lstrip()}"
 
 
 def plural(count: int, noun: str) -> str:

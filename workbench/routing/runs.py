@@ -23,6 +23,7 @@ from urllib.parse import quote, unquote
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from workbench.core.atomic import write_text
+from workbench.core.content import plain
 from workbench.core.errors import ContentError, suggestion
 from workbench.core.terminal import safe
 from workbench.core.types import Ranking, ranked
@@ -32,8 +33,8 @@ from workbench.routing.router import Query
 
 _KEPT = "/.:@+,=!*()"
 _GENERIC = "generic_only"
-_PLAIN = {"missing": "is required", "model_type": "must be an object", "dict_type": "must be an object"}
-"""What pydantic says in Python's words, in those of a file."""
+_JSON = {"model_type": "must be an object", "dict_type": "must be an object"}
+"""Where JSON's words are other than YAML's."""
 
 
 class _Task(BaseModel):
@@ -263,5 +264,5 @@ def _first(error: ValidationError) -> str:
     """A pydantic error in one line: where, and what."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    what = _PLAIN.get(first["type"]) or str(first["msg"])
+    what = _JSON.get(first["type"]) or plain(first)
     return f"{safe(where)}: {what}" if where else what

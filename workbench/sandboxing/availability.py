@@ -11,10 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from workbench.sandboxing.podman import is_podman
+
 MINIMUM_API = (1, 41)
 _SYSTEM_SOCKET = "/var/run/docker.sock"
 _USER_SOCKETS = (".docker/run/docker.sock", ".orbstack/run/docker.sock", ".colima/default/docker.sock")
+_RUNTIME_SOCKETS = ("docker.sock", "podman/podman.sock")
+_PODMAN_SOCKET = "/run/podman/podman.sock"
 _START = "start it with: sudo systemctl start docker (or: sudo dockerd &)"
+_START_PODMAN = "start it with: systemctl --user start podman.socket (root: systemctl start podman.socket)"
+_OWN_PODMAN = "unix://$XDG_RUNTIME_DIR/podman/podman.sock"
 _INSTALL = "install it with: sudo apt-get install docker.io (or Docker Desktop)"
 
 
@@ -28,6 +34,7 @@ class EngineStatus:
         url: where it was looked for.
         api_version: e.g. ``1.41``, ``None`` when it did not answer.
         version: the engine's own version.
+        podman: whether it is Podman, which speaks Docker's API.
     """
 
     ok: bool
@@ -35,17 +42,24 @@ class EngineStatus:
     url: str
     api_version: str | None = None
     version: str | None = None
+    podman: bool = False
+
+    @property
+    def name(self) -> str:
+        """For people, e.g. ``Docker 26.1.5``."""
+        return f"{'Podman' if self.podman else 'Docker'} {self.version}"
 
 
 def engine_url(environ: Mapping[str, str] | None = None) -> str:
-    """``$DOCKER_HOST``, else the first socket that exists among the usual ones (rootless, Desktop)."""
+    """``$DOCKER_HOST``, else the first socket that exists among the usual (rootless, Desktop, Podman)."""
     env = os.environ if environ is None else environ
     if env.get("DOCKER_HOST"):
         return env["DOCKER_HOST"]
     home = Path(env.get("HOME", "/nonexistent"))
     usual = [Path(_SYSTEM_SOCKET), *(home / name for name in _USER_SOCKETS)]
     if env.get("XDG_RUNTIME_DIR"):
-        usual.append(Path(env["XDG_RUNTIME_DIR"]) / "docker.sock")
+        usual += [Path(env["XDG_RUNTIME_DIR"]) / name for name in _RUNTIME_SOCKETS]
+    usual.append(Path(_PODMAN_SOCKET))
     return f"unix://{next((path for path in usual if _exists(path)), _SYSTEM_SOCKET)}"
 
 
@@ -58,14 +72,16 @@ def engine_status(environ: Mapping[str, str] | None = None, timeout: float = 3.0
         return EngineStatus(False, refused, url)
     try:
         answer = _version(url, timeout)
+        api = str(answer.get("ApiVersion") or "0.0")
+        speaks = tuple(map(int, api.split(".")))
     except (OSError, http.client.HTTPException, ValueError) as error:
         return EngineStatus(False, _explain(url, error), url)
-    api, version = str(answer.get("ApiVersion", "0.0")), str(answer.get("Version", "?"))
-    if tuple(map(int, api.split("."))) < MINIMUM_API:
+    version, podman = str(answer.get("Version") or "?"), is_podman(answer)
+    if speaks < MINIMUM_API:
         wanted = ".".join(map(str, MINIMUM_API))
-        reason = f"the engine at {url} speaks API {api}, at least {wanted} (Docker 20.10) is needed"
-        return EngineStatus(False, reason, url, api, version)
-    return EngineStatus(True, "", url, api, version)
+        reason = f"the engine at {url} speaks API {api}, at least {wanted} (Docker 20.10, Podman 4) is needed"
+        return EngineStatus(False, reason, url, api, version, podman)
+    return EngineStatus(True, "", url, api, version, podman)
 
 
 def unsupported(url: str, environ: Mapping[str, str]) -> str:
@@ -125,6 +141,8 @@ def _exists(path: Path) -> bool:
 
 
 def _explain(url: str, error: Exception) -> str:
+    if "podman" in url:
+        return _explain_podman(url, error)
     if isinstance(error, PermissionError):
         return f"no right to use {url}; type: sudo usermod -aG docker $USER, and log in again"
     if isinstance(error, FileNotFoundError):
@@ -134,3 +152,11 @@ def _explain(url: str, error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return f"the Docker engine at {url} does not answer; restart it with: sudo systemctl restart docker"
     return f"no Docker engine answers at {url} ({error}); {_START}"
+
+
+def _explain_podman(url: str, error: Exception) -> str:
+    if isinstance(error, PermissionError):
+        return f"no right to use {url}; {_START_PODMAN}, and set DOCKER_HOST to {_OWN_PODMAN}"
+    if isinstance(error, TimeoutError):
+        return f"Podman at {url} does not answer; re{_START_PODMAN.replace(' start ', ' restart ')}"
+    return f"Podman does not listen at {url}; {_START_PODMAN}"

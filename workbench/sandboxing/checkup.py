@@ -11,11 +11,16 @@ from workbench.sandboxing.availability import engine_status
 from workbench.sandboxing.builder import LOW_WATER, free_bytes
 from workbench.sandboxing.debian import DEBIAN_PYTHON, cannot_bootstrap
 from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
-from workbench.sandboxing.limits import may_limit_storage, unenforced
+from workbench.sandboxing.limits import may_limit_storage, rootless, unenforced
+from workbench.sandboxing.podman import NO_ALLOW_LIST
 
 State = Literal["ok", "note", "missing"]
 _REGISTRY_PROBE = "docker.io/library/debian:stable-slim"
 _REGISTRY_SECONDS = 8.0
+_ROOTLESS_V1 = "boot with systemd.unified_cgroup_hierarchy=1, or use an engine of root's"
+_ROOTLESS_V2 = (
+    "sudo systemctl edit user@.service, with: [Service] Delegate=cpu cpuset io memory pids; then log in again"
+)
 
 
 @dataclass(frozen=True)
@@ -40,14 +45,16 @@ def engine_checks() -> list[Check]:
         what, _, todo = status.reason.partition("; ")
         return [Check("engine", "missing", what, todo)]
     engine = Engine(status.url, timeout=_REGISTRY_SECONDS)
-    where = f"Docker {status.version}, API {status.api_version}, {status.url}"
-    info: dict[str, Any] = engine.blocking(lambda api: dict(api.info()))
+    info = engine.blocking(engine.record)
+    who = "rootless " if rootless(info) else ""
+    where = f"{who}{status.name}, API {status.api_version}, {status.url}"
     rows: tuple[Callable[[Engine, Mapping[str, Any]], Check], ...] = (
         _machine,
         _limits,
         _storage,
         _disk,
         _builder,
+        _networks,
         _registries,
         _base,
     )
@@ -62,9 +69,14 @@ def _machine(engine: Engine, info: Mapping[str, Any]) -> Check:
 
 def _limits(engine: Engine, info: Mapping[str, Any]) -> Check:
     lacking = unenforced(info)
+    if lacking and rootless(info):
+        v2 = str(info.get("CgroupVersion")) == "2"
+        lack = "no right to set them was handed on to it" if v2 else "cgroup v1 gives it none to set"
+        detail = f"not enforced by this rootless engine: {', '.join(lacking)}; {lack}"
+        return Check("limits", "note", detail, _ROOTLESS_V2 if v2 else _ROOTLESS_V1)
     if lacking:
         todo = "boot with: cgroup_enable=memory swapaccount=1"
-        return Check("limits", "note", "; ".join(lacking), todo)
+        return Check("limits", "note", f"not enforced by this kernel: {', '.join(lacking)}", todo)
     return Check("limits", "ok", "memory, swap, pids and cpus are enforced")
 
 
@@ -88,12 +100,21 @@ def _disk(engine: Engine, info: Mapping[str, Any]) -> Check:
 
 
 def _builder(engine: Engine, info: Mapping[str, Any]) -> Check:
-    return Check("builder", "ok", "classic builder; heredocs and cache mounts are rewritten for it")
+    name = "Podman's builder" if engine.podman else "classic builder"
+    return Check("builder", "ok", f"{name}; heredocs and cache mounts are rewritten for it")
+
+
+def _networks(engine: Engine, info: Mapping[str, Any]) -> Check:
+    if engine.podman:
+        what, _, todo = NO_ALLOW_LIST.partition("; ")
+        return Check("networks", "note", what, todo)
+    return Check("networks", "ok", "none, public, or an allow-list of hosts")
 
 
 def _registries(engine: Engine, info: Mapping[str, Any]) -> Check:
     def ask(api: Any) -> object:
-        return api.inspect_distribution(_REGISTRY_PROBE)
+        # Podman cannot say anything of an image that is not here, but it can search.
+        return api.search(_REGISTRY_PROBE) if engine.podman else api.inspect_distribution(_REGISTRY_PROBE)
 
     try:
         engine.blocking(ask, repeatable=False)

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from workbench.sandboxing import podman
 from workbench.sandboxing.attach import Collector, ExecRefusedError, Splitter, attach, begin, pump
 from workbench.sandboxing.channel import OWN_PROCESSES, Channel, ChannelClosedError, Job, Wire
 from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code, wire
@@ -23,6 +24,7 @@ _CANCEL_SECONDS = 10.0
 _KILLED = 137
 _ROOT = ("", "0", "root", "0:0")
 _LOG_LINES = 20
+_NOT_STARTED = {"Running": False, "ExitCode": 126, "Pid": 0}
 _ASK_AGAIN = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
 """Seconds between looks at a command whose output has ended; the last repeats."""
 
@@ -143,8 +145,7 @@ class Container:
                 record = await self._by_channel(job, user or self.user, out, err) if job else None
                 if record is None:
                     exec_id = await self._create(command, given is not None, cwd, marked, user)
-                    await self._stream(exec_id, given, out, err)
-                    record = await self._ended(exec_id)
+                    record = await self._stream(exec_id, given, out, err)
         except TimeoutError:
             dead = await self._kill(token, user)
             text = out.text(limit // 2) + err.text(limit // 2)
@@ -163,10 +164,10 @@ class Container:
         channel = self._open.get(user)
         if not job.fits() or (channel is not None and channel.busy):
             return None
-        if channel is None or not channel.usable():
-            channel = self._open[user] = await self._channel(user)
-        others = sum(not each.closed for each in self._open.values())
         try:
+            if channel is None or not channel.usable():
+                channel = self._open[user] = await self._channel(user)
+            others = sum(not each.closed for each in self._open.values())
             code = await channel.run(job, out, err, OWN_PROCESSES + others)
         except ChannelClosedError as error:
             if not error.started:
@@ -185,7 +186,7 @@ class Container:
             connection.close()
             if error.status in (404, 409):
                 raise await self.lost("cannot run a command") from error
-            raise ContainerLostError(f"no shell can be started: {error}", await self.state()) from error
+            raise ChannelClosedError(started=False) from error
         except BaseException:
             connection.close()
             raise
@@ -282,7 +283,11 @@ class Container:
                 raise await self.lost("cannot run a command") from error
             raise
 
-    async def _stream(self, exec_id: str, given: bytes | None, out: Collector, err: Collector) -> None:
+    async def _stream(
+        self, exec_id: str, given: bytes | None, out: Collector, err: Collector
+    ) -> dict[str, Any]:
+        """Start an exec and take its output; the engine's record of it once it has ended."""
+
         async def running() -> bool:
             return bool((await self._inspect(exec_id))["Running"])
 
@@ -292,11 +297,15 @@ class Container:
             if error.status in (404, 409):
                 raise await self.lost("cannot run a command") from error
             err.add(str(error).encode())
-            return
+            return _NOT_STARTED
         try:
             await pump(stream, first, given, Splitter(out, err), running)
         finally:
             await anyio.aclose_forcefully(stream)
+        record = await self._ended(exec_id)
+        if self.engine.podman:
+            record["Pid"] = int(podman.started(record["ExitCode"], out.data() + err.data()))
+        return record
 
     async def _inspect(self, exec_id: str) -> dict[str, Any]:
         try:
@@ -369,8 +378,8 @@ class Container:
     async def _kill_once(self, command: Sequence[str], user: str | None) -> bool:
         exec_id = await self._create(command, False, "/", {}, user)
         out, err = Collector(4096), Collector(4096)
-        await self._stream(exec_id, None, out, err)
-        return (await self._finished(await self._ended(exec_id), out, err)).code == 0
+        record = await self._stream(exec_id, None, out, err)
+        return (await self._finished(record, out, err)).code == 0
 
     async def _log_tail(self) -> str:
         try:

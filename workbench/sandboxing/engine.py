@@ -17,6 +17,7 @@ import anyio.to_thread
 import httpx
 
 from workbench.core.errors import InfrastructureError, MachineError
+from workbench.sandboxing import podman
 from workbench.sandboxing.availability import address, engine_status, engine_url, unsupported
 
 if TYPE_CHECKING:
@@ -53,12 +54,16 @@ class Engine:
     Args:
         url: ``unix://`` or ``tcp://`` address; found by `engine_url` where not given.
         timeout: seconds a call may be silent.
+
+    Attributes:
+        podman: whether it is Podman; known once it has answered.
     """
 
     def __init__(self, url: str | None = None, *, timeout: float = 60.0) -> None:
         self.url = url or engine_url()
         self.timeout = timeout
         self._lock = threading.Lock()
+        self.podman = False
         self._api: APIClient | None = None
 
     async def call(self, work: Callable[[APIClient], T], *, repeatable: bool = False) -> T:
@@ -121,6 +126,7 @@ class Engine:
             raise EngineGoneError(status.reason)
         if not status.ok:
             raise MachineError(status.reason)
+        self.podman = status.podman
         options: Any = {"version": status.api_version, "timeout": self.timeout}
         return APIClient(base_url=self.url, max_pool_size=2 * MAX_CALLS, **options)
 
@@ -131,9 +137,14 @@ class Engine:
             MachineError: there is no engine to work with.
         """
         try:
-            return await self.call(lambda api: dict(api.info()), repeatable=True)
+            return await self.call(self.record, repeatable=True)
         except EngineGoneError as error:
             raise MachineError(error.detail) from None
+
+    def record(self, api: APIClient) -> dict[str, Any]:
+        """The same, for a call: with the limits that this engine can really set."""
+        info = dict(api.info())
+        return podman.corrected(info, podman.host_record(api)) if self.podman else info
 
     async def post(
         self,
@@ -249,9 +260,13 @@ def wire(url: str) -> socket.socket:
 
 
 def status_code(error: BaseException) -> int | None:
-    """The HTTP status of an engine's refusal, ``None`` for any other error."""
+    """The HTTP status of an engine's refusal, ``None`` for any other error.
+
+    A container that does not run is 409, also for Podman, which answers 500.
+    """
     response: Any = getattr(error, "response", None)
-    return None if response is None else getattr(response, "status_code", None)
+    code = None if response is None else getattr(response, "status_code", None)
+    return 409 if code == 500 and podman.NOT_RUNNING in explanation(error) else code
 
 
 def explanation(error: BaseException) -> str:

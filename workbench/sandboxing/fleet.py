@@ -28,9 +28,10 @@ from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.limits import Limits, effective, host_config, may_limit_storage
-from workbench.sandboxing.network import ensure_network
+from workbench.sandboxing.network import ensure_network, own_network
 from workbench.sandboxing.orphans import sweep
 from workbench.sandboxing.pause import Pause
+from workbench.sandboxing.podman import NO_ALLOW_LIST
 from workbench.sandboxing.progress import BuildDisplay
 from workbench.sandboxing.resolving import default_servers
 from workbench.sandboxing.services import services
@@ -81,7 +82,7 @@ class Fleet:
         self._lock = anyio.Lock()
         self._watchdog = Watchdog(self.engine, self.run)
         self._gateways: dict[tuple[str, ...], Container] = {}
-        self._enclosures: dict[str, Enclosure] = {}
+        self._networks: dict[str, str] = {}
         self._servers: str | None = None
 
     def expect(self, config: DockerConfig) -> None:
@@ -208,8 +209,11 @@ class Fleet:
     async def _create(self, config: DockerConfig, image: dict[str, Any], limits: Limits) -> Container:
         """A container that is not yet running; joined to our network only if it may use it now."""
         reach = "public" in (config.network, config.network_verify) and not config.allow
-        network = await ensure_network(self.engine) if reach else "none"
+        marks = self._marks()
+        own = await own_network(self.engine, marks) if reach and self.engine.podman else None
+        network = own or (await ensure_network(self.engine) if reach else "none")
         enclosure = await self._enclosed(config.allow) if config.allow and config.network == "none" else None
+        own = own if enclosure is None else enclosure.id
         options: dict[str, Any] = {
             "image": image["Id"],
             "command": list(MAIN_PROCESS),
@@ -217,8 +221,9 @@ class Fleet:
             "user": _main_user(config, image),
             "working_dir": config.workdir,
             "environment": [f"{key}={value}" for key, value in config.env],
-            "labels": self._marks(),
+            "labels": marks,
             "use_config_proxy": False,
+            "stop_timeout": 0,
         }
         user = config.user or image["Config"].get("User") or ""
 
@@ -234,12 +239,12 @@ class Fleet:
         try:
             container = await self._created(make)
         except BaseException:
-            if enclosure is not None:
+            if own is not None:
                 with anyio.CancelScope(shield=True):
-                    await open_up(self.engine, enclosure.id)
+                    await open_up(self.engine, own)
             raise
-        if enclosure is not None:
-            self._enclosures[container.id] = enclosure
+        if own is not None:
+            self._networks[container.id] = own
         if reach and config.network == "none":
             await self.engine.call(lambda api: api.disconnect_container_from_network(container.id, network))
         return container
@@ -251,6 +256,8 @@ class Fleet:
 
     async def _enclosed(self, names: tuple[str, ...]) -> Enclosure:
         """A network that leads to these hosts only; trials of one list share its gateway."""
+        if self.engine.podman:
+            raise InfrastructureError("task:unsupported", NO_ALLOW_LIST)
         async with self._lock:
             if names not in self._gateways:
                 network = await ensure_network(self.engine)
@@ -321,10 +328,10 @@ class Fleet:
             logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))
 
     async def free(self, container: Container) -> None:
-        """Take away the network of a container's allow-list, where it has one."""
-        enclosure = self._enclosures.pop(container.id, None)
-        if enclosure is not None:
-            await open_up(self.engine, enclosure.id)
+        """Take away the network that a container has for itself, where it has one."""
+        network = self._networks.pop(container.id, None)
+        if network is not None:
+            await open_up(self.engine, network)
 
     async def _obstacle(self) -> InfrastructureError | None:
         """What keeps trials from being started now."""

@@ -82,6 +82,7 @@ def gateway_options(
         "labels": marks,
         "user": "0:0",
         "use_config_proxy": False,
+        "stop_timeout": 0,
         "host_config": host,
     }
 

@@ -63,7 +63,7 @@ def remove(engine: Engine, images: Iterable[OwnImage]) -> tuple[list[str], dict[
 def _ours(record: dict[str, Any]) -> bool:
     if labels.RUN in record["Labels"]:  # the files of a trial, taken for its verification
         return False
-    tags = [tag for tag in record.get("RepoTags") or () if tag != "<none>:<none>"]
+    tags = _tags(record)
     if not tags:
         return bool(record["Labels"].get(labels.IMAGE) == "task")
     return all(tag.startswith(f"{labels.REPOSITORY}/") for tag in tags)
@@ -71,8 +71,13 @@ def _ours(record: dict[str, Any]) -> bool:
 
 def _own(record: dict[str, Any], containers: int) -> OwnImage:
     marks = record["Labels"]
-    tags = record.get("RepoTags") or ["<none>:<none>"]
-    name = "<none>" if tags[0] == "<none>:<none>" else str(tags[0])
+    name = next(iter(_tags(record)), "<none>")
     substitutes = json.loads(marks.get(labels.SUBSTITUTES) or "{}")
     size = int(record.get("Size") or 0)
     return OwnImage(name, str(record["Id"]), str(marks[labels.IMAGE]), size, containers, tuple(substitutes))
+
+
+def _tags(record: dict[str, Any]) -> list[str]:
+    """An image's names; Podman puts a registry before them."""
+    tags = [str(tag) for tag in record.get("RepoTags") or () if tag != "<none>:<none>"]
+    return [tag.removeprefix("docker.io/").removeprefix("localhost/") for tag in tags]

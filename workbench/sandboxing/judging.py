@@ -52,7 +52,7 @@ class Judging:
         """
         agent = self._started.container
         self._fleet.unwatch(agent)
-        image, listed = await snapshot(agent)
+        image, listed = await snapshot(agent, self._started.services)
         sweep = self._rules.sort(listed)
 
         async def before(container: Container) -> None:
@@ -78,7 +78,7 @@ class Judging:
         container = self._started.container
         self._fleet.unwatch(container)
         await silence(container, self._started.services)
-        async with frozen(container):
+        async with frozen(container, self._started.services):
             sweep = self._rules.sort(await changes(container))
             await self._restore(container, sweep)
         await silence(container, self._started.services)

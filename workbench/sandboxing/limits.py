@@ -39,12 +39,14 @@ class Limits:
     Attributes:
         cpus: processors; `memory` in bytes, swap included.
         notes: where this is less than asked for, or will not be enforced; for people.
+        unlimited: what this engine cannot limit, and may refuse to be asked for: see `unenforced`.
     """
 
     cpus: float
     memory: int
     pids: int
     notes: tuple[str, ...] = ()
+    unlimited: frozenset[str] = frozenset()
 
 
 def effective(config: DockerConfig, info: Mapping[str, Any]) -> Limits:
@@ -60,18 +62,26 @@ def effective(config: DockerConfig, info: Mapping[str, Any]) -> Limits:
         memory = int(has_memory)
     if config.storage_mb is not None and not may_limit_storage(info):
         notes.append(f"storage: {config.storage_mb} MiB wanted, watched, and enforced by killing what writes")
-    return Limits(cpus, memory, config.pids, (*notes, *unenforced(info)))
+    lacking = unenforced(info)
+    who = "rootless engine" if rootless(info) else "kernel"
+    said = (f"{name}: not enforced by this {who}" for name in lacking)
+    return Limits(cpus, memory, config.pids, (*notes, *said), frozenset(lacking))
 
 
 def unenforced(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """Limits that the engine says its kernel does not offer."""
+    """Limits that the engine says it cannot set: of ``memory``, ``swap``, ``pids``, ``cpus``."""
     offered = {
         "memory": info.get("MemoryLimit", True),
         "swap": info.get("SwapLimit", True),
         "pids": info.get("PidsLimit", True),
-        "cpus": info.get("CpuCfsQuota", True) or info.get("CPUCfsQuota", True),
+        "cpus": info.get("CpuCfsQuota", info.get("CPUCfsQuota", True)),
     }
-    return tuple(f"{name}: not enforced by this kernel" for name, has in offered.items() if not has)
+    return tuple(name for name, has in offered.items() if not has)
+
+
+def rootless(info: Mapping[str, Any]) -> bool:
+    """Whether the engine runs as an ordinary user."""
+    return bool(info.get("Rootless")) or "name=rootless" in (info.get("SecurityOptions") or ())
 
 
 def may_limit_storage(info: Mapping[str, Any]) -> bool:
@@ -109,10 +119,7 @@ def host_config(config: DockerConfig, limits: Limits, network: str, *, storage: 
     """
     wanted: dict[str, Any] = {
         "NetworkMode": network,
-        "NanoCpus": int(limits.cpus * 1e9),
-        "Memory": limits.memory,
-        "MemorySwap": limits.memory,
-        "PidsLimit": limits.pids,
+        **_bounds(limits),
         "ShmSize": config.shm_mb << 20,
         "CapDrop": ["ALL"],
         "CapAdd": list(CAPABILITIES),
@@ -129,3 +136,14 @@ def host_config(config: DockerConfig, limits: Limits, network: str, *, storage: 
     if storage and config.storage_mb is not None:
         wanted["StorageOpt"] = {"size": f"{config.storage_mb}m"}
     return wanted
+
+
+def _bounds(limits: Limits) -> dict[str, int]:
+    """The part that cgroups enforce; an engine may refuse a container for a limit that it cannot set."""
+    wanted = {
+        "cpus": ("NanoCpus", int(limits.cpus * 1e9)),
+        "memory": ("Memory", limits.memory),
+        "swap": ("MemorySwap", limits.memory),
+        "pids": ("PidsLimit", limits.pids),
+    }
+    return dict(pair for name, pair in wanted.items() if name not in limits.unlimited)

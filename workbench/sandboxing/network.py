@@ -1,19 +1,36 @@
-"""The one network of all containers that may reach the outside; they cannot reach each other."""
+"""The network of containers that may reach the outside; they cannot reach each other.
+
+Docker has one for all of them. Podman does not keep containers of one network apart, but networks,
+so there each container has its own.
+"""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from workbench.core.errors import InfrastructureError
 from workbench.core.types import Network
-from workbench.sandboxing import labels
+from workbench.sandboxing import labels, podman
 from workbench.sandboxing.engine import Engine, explanation, status_code
 
 _NAME = "skill-workbench-"
 _FILTERS = {"name": _NAME, "label": f"{labels.RUN}=shared"}
+_DONE = (
+    "already exists",
+    "is not connected",
+    "is already connected",  # Podman
+    "invalid network mode",  # Podman, of a container that was never on a network
+)
 _OPTIONS = {"com.docker.network.bridge.enable_icc": "false"}
+
+
+async def own_network(engine: Engine, marks: Mapping[str, str]) -> str:
+    """The id of a new network for one container, which both have these labels; for Podman."""
+    name = f"{_NAME}{labels.token()}"
+    return await engine.call(partial(podman.create_network, name=name, labels=marks))
 
 
 async def ensure_network(engine: Engine) -> str:
@@ -50,8 +67,13 @@ async def ensure_network(engine: Engine) -> str:
 
 async def join(engine: Engine, container: str, network: Network) -> None:
     """Connect a running container to the outside, or cut it off; nothing happens when it is so already."""
-    found = await _find(engine) if network == "none" else await ensure_network(engine)
+    if engine.podman:
+        found = await _find_own(engine, container)
+    else:
+        found = await _find(engine) if network == "none" else await ensure_network(engine)
     if found is None:
+        if network == "public":
+            raise InfrastructureError("infra:start", "the container has no network that it could join")
         return
     try:
         if network == "public":
@@ -59,8 +81,10 @@ async def join(engine: Engine, container: str, network: Network) -> None:
         else:
             await engine.call(lambda api: api.disconnect_container_from_network(container, found))
     except Exception as error:
-        if not _already(error):
+        if status_code(error) is None:
             raise
+        if not _already(error):
+            raise InfrastructureError("infra:start", f"network '{network}': {explanation(error)}") from None
 
 
 async def remove_unused(engine: Engine) -> None:
@@ -84,7 +108,15 @@ async def _find(engine: Engine) -> str | None:
     return ours[0][1] if ours else None
 
 
+async def _find_own(engine: Engine, container: str) -> str | None:
+    """The network made for a container."""
+    record: Any = await engine.call(lambda api: api.inspect_container(container), repeatable=True)
+    trial = (record["Config"].get("Labels") or {}).get(labels.TRIAL)
+    filters = {"label": f"{labels.TRIAL}={trial}"}
+    found: Any = await engine.call(lambda api: api.networks(filters=filters), repeatable=True)
+    return str(found[0]["Id"]) if found else None
+
+
 def _already(error: Exception) -> bool:
     """Whether the engine only says that nothing is left to do."""
-    text = str(error)
-    return status_code(error) in (403, 404, 500) and ("already exists" in text or "is not connected" in text)
+    return status_code(error) in (403, 404, 500) and any(words in str(error) for words in _DONE)

@@ -81,9 +81,18 @@ class Swept:
 
 
 @asynccontextmanager
-async def frozen(container: Container) -> AsyncIterator[None]:
-    """No process of the container runs within this context."""
-    await _asked(container, lambda api: api.pause(container.id))
+async def frozen(container: Container, spared: Sequence[str]) -> AsyncIterator[None]:
+    """No process of the container runs within this context.
+
+    An engine without cgroups (a rootless one with cgroup v1) cannot freeze; there the processes are killed
+    but for those spared, as `silence` does.
+    """
+    try:
+        await _asked(container, lambda api: api.pause(container.id))
+    except InfrastructureError:
+        await silence(container, spared)
+        yield
+        return
     try:
         yield
     finally:
@@ -91,7 +100,7 @@ async def frozen(container: Container) -> AsyncIterator[None]:
             await _asked(container, lambda api: api.unpause(container.id))
 
 
-async def snapshot(container: Container) -> tuple[str, list[Change]]:
+async def snapshot(container: Container, spared: Sequence[str]) -> tuple[str, list[Change]]:
     """The container's files as an image, and what of them changed since its own image.
 
     The image carries the container's labels, so that it is swept with the run's containers.
@@ -100,7 +109,7 @@ async def snapshot(container: Container) -> tuple[str, list[Change]]:
         ContainerLostError: the container is gone.
     """
     found: list[Change] = []
-    async with frozen(container), together() as tasks:
+    async with frozen(container, spared), together() as tasks:
 
         async def look() -> None:
             found.extend(await changes(container))
@@ -119,6 +128,9 @@ async def changes(container: Container) -> list[Change]:
 async def silence(container: Container, spared: Sequence[str]) -> None:
     """Kill every process but process 1, and those spared (``pid:start``) with their children.
 
+    Where the engine cannot count what is left (a rootless Docker with cgroup v1), the container is
+    started anew, which ends all of it.
+
     Raises:
         TrialError: ``tamper``, something keeps running.
     """
@@ -131,14 +143,19 @@ async def silence(container: Container, spared: Sequence[str]) -> None:
         for patience in _PATIENCE:
             await _asked(container, lambda api: api.kill(container.id, signal=KILL_ALL_SIGNAL))
             await anyio.sleep(patience)
-            if await _processes(container) <= _OWN_PROCESSES:
+            try:
+                if await _processes(container) <= _OWN_PROCESSES:
+                    return
+            except InfrastructureError:
+                await _asked(container, lambda api: api.restart(container.id, timeout=0))
                 return
     raise TrialError("tamper", "processes of the agent could not be killed before verification")
 
 
 async def _processes(container: Container) -> int:
     """How many processes the container has, by the engine."""
-    found: Any = await _asked(container, lambda api: api.top(container.id, "-eo pid"))
+    # With columns of one's own, Podman would run the container's ps, which might lie.
+    found: Any = await _asked(container, lambda api: api.top(container.id))
     return len(found.get("Processes") or ())
 
 

@@ -70,9 +70,11 @@ class Watchdog:
 
     def _kill(self, container: Container) -> None:
         def work(api: Any) -> None:
-            api.kill(container.id, signal=KILL_ALL_SIGNAL)
-            # An ENTRYPOINT of the image knows nothing of the signal.
-            api.exec_start(api.exec_create(container.id, _KILL, user="0")["Id"], detach=True)
+            # One kill, not both: a second would hit whoever asks whether the container still lives.
+            if container.channels:
+                api.kill(container.id, signal=KILL_ALL_SIGNAL)
+            else:  # an ENTRYPOINT of the image knows nothing of the signal
+                api.exec_start(api.exec_create(container.id, _KILL, user="0")["Id"], detach=True)
 
         try:
             self._engine.blocking(work, repeatable=False)

@@ -4,7 +4,9 @@ The interval of each arm's rate (`proportion.clustered_rate`) is carried over to
 the method of variance estimates recovery (MOVER; Zou, Huang & Zhang 2009), which for one trial
 per task and the contrast (1, -1) is Newcombe's hybrid score interval for paired proportions
 (Newcombe 1998, method 10), with the same reduction of positive correlation. Unlike the
-bootstrap and the t interval it has width when all tasks agree, and it stays in range.
+bootstrap and the t interval it has width when all tasks agree, and it stays in range. It serves
+contrasts of three arms (`gap`); for two, `score.PairedScore` is narrower and covers better where few
+tasks differ, all in one direction.
 """
 
 from __future__ import annotations

@@ -1,20 +1,19 @@
 """Are two arms the same within a margin that was stated beforehand?
 
 No significant difference is no evidence of sameness. Here sameness is the finding: two one-sided
-tests (Schuirmann 1987) by inversion of the clustered score interval, so that test and interval
-never contradict each other.
+tests (Schuirmann 1987), each the clustered score test, so that test and interval never contradict
+each other. With one trial a task, differences come in few steps, and the uncorrected test said
+"the same" of arms at the margin in up to 5.8 % of simulations; so half a pair is conceded.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.stats.contrast import Joint
 from workbench.stats.interval import Interval
+from workbench.stats.paired import task_differences
 from workbench.stats.proportion import TaskRewards
-
-_STEPS = 40
-_LEAST = 1e-6
+from workbench.stats.score import PairedScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +43,9 @@ def equivalence(first: TaskRewards, second: TaskRewards, margin: float, alpha: f
     """
     if not margin > 0:
         raise ValueError("the margin must be above 0")
-    estimate, interval = Joint.of([first, second], 1 - 2 * alpha).contrast([1, -1])
-    below = _tail(first, second, -margin) if estimate > -margin else 1.0
-    above = _tail(first, second, margin) if estimate < margin else 1.0
-    return Equivalence(estimate, margin, interval, max(below, above), below, len(first))
-
-
-def _tail(first: TaskRewards, second: TaskRewards, bound: float) -> float:
-    """The smallest one-sided alpha at which the interval still excludes `bound`; at most 0.5."""
-    low, high = _LEAST, 0.5 - _LEAST
-
-    def excludes(alpha: float) -> bool:
-        _, interval = Joint.of([first, second], 1 - 2 * alpha).contrast([1, -1])
-        return bound not in interval
-
-    if excludes(low):
-        return low
-    if not excludes(high):
-        return 0.5
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if excludes(middle) else (middle, high)
-    return high
+    trials = min(sum(map(len, first)), sum(map(len, second)))
+    score = PairedScore.of(task_differences(first, second), trials, correction=0.5)
+    worse, better = score.p_above(-margin), score.p_below(margin)
+    return Equivalence(
+        score.estimate, margin, score.interval(1 - 2 * alpha), max(worse, better), worse, len(first)
+    )

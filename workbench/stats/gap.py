@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from workbench.stats.contrast import Joint
 from workbench.stats.interval import LEVEL, Interval
+from workbench.stats.paired import task_differences
 from workbench.stats.proportion import TaskRewards
+from workbench.stats.score import PairedScore
 
 _FURTHEST = 1e6
 
@@ -19,7 +21,7 @@ class GapShare:
         estimate: ``None`` when gold is not above none in the sample.
         interval: ``None`` when the data allow a gap of zero, for then no finite interval covers.
         reason: why something is missing, else ``None``.
-        gap: gold minus none, with `gap_interval`.
+        gap: gold minus none, with `gap_interval` (`score.PairedScore`).
     """
 
     estimate: float | None
@@ -41,14 +43,15 @@ def gap_share(routed: TaskRewards, none: TaskRewards, gold: TaskRewards, level: 
         ValueError: fewer than two tasks, or arms of different length.
     """
     joint = Joint.of([routed, none, gold], level)
-    gap, gap_interval = joint.contrast([0, -1, 1])
+    gap, apart = joint.contrast([0, -1, 1])
     gained, _ = joint.contrast([1, -1, 0])
-    tasks = len(routed)
+    tasks, trials = len(routed), min(sum(map(len, gold)), sum(map(len, none)))
+    gap_interval = PairedScore.of(task_differences(gold, none), trials).interval(level)
     if gap <= 0:
         reason = "gold skills did no better than no skills"
         return GapShare(None, None, reason, gap, gap_interval, tasks)
     estimate = gained / gap
-    if gap_interval.low <= 0:
+    if min(apart.low, gap_interval.low) <= 0:
         reason = "the gold gap itself may be zero"
         return GapShare(estimate, None, reason, gap, gap_interval, tasks)
     interval = Interval(_edge(joint, estimate, -1), _edge(joint, estimate, 1), level)

@@ -22,6 +22,13 @@ def t_quantile(probability: float, df: float) -> float:
     return float(special.stdtrit(df, probability))
 
 
+def t_cdf(deviate: float, df: float) -> float:
+    """Mass of Student's t with `df` > 0 degrees of freedom below `deviate`."""
+    from scipy import special
+
+    return float(special.stdtr(df, deviate))
+
+
 def beta_quantile(probability: float, a: float, b: float) -> float:
     """Quantile of the beta distribution with `a`, `b` > 0; in [0, 1]."""
     from scipy import special

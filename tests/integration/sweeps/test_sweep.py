@@ -186,6 +186,7 @@ def test_a_dry_run_says_what_would_run_and_leaves_nothing_behind(
     assert run(["sweep", str(spec(tmp_path)), "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert "in all" in out
+    assert "hooks enabled" not in out
     assert "nothing was run" in out
     assert not (tmp_path / "results").exists()
 

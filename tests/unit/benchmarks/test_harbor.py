@@ -102,7 +102,7 @@ def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
     [
         ("[agent\n", "task.toml:1: not valid TOML"),
         ("x = 1\nx = 2\n", "task.toml:2: not valid TOML"),
-        ("[agent]\ntimeout_sec = -3\n", "agent.timeout_sec: Input should be greater than 0 (found -3)"),
+        ("[agent]\ntimeout_sec = -3\n", "agent.timeout_sec: must be above 0 (found -3)"),
         ("[agent]\ntimeout_sec = nan\n", "agent.timeout_sec"),
         ("[environment]\nmemory = 'lots'\n", "environment.memory_mb"),
         ("agent = 3\n", "agent: "),

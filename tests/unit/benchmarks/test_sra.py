@@ -56,7 +56,7 @@ def test_an_instance_becomes_a_question_with_its_gold_and_the_form_of_its_answer
     ("instances", "says"),
     [
         ("[", "cannot be read as JSON"),
-        ("{}", "should be a valid list"),
+        ("{}", "must be a list"),
         ([{**INSTANCE, "question": 3}], "instance 0.question"),
         ([{**INSTANCE, "dataset": "chomp"}], "unknown dataset 'chomp'; did you mean 'champ'?"),
         ([INSTANCE, INSTANCE], "instance_id 'champ_00000' is given twice"),

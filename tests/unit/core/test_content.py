@@ -37,7 +37,7 @@ def test_a_good_file_becomes_a_frozen_model(tmp_path: Path) -> None:
     ("text", "line", "says"),
     [
         ("description: d\nparts:\n  - k11: 2\n", 3, "parts.0.k11: unknown key; did you mean 'k1'?"),
-        ("description: d\nparts:\n  - k1: -2\n", 3, "parts.0.k1: Input should be greater than 0 (found -2)"),
+        ("description: d\nparts:\n  - k1: -2\n", 3, "parts.0.k1: must be above 0 (found -2)"),
         ("descripton: d\n", 1, "unknown key; did you mean 'description'?"),
         ("parts: []\n", None, "description: is required"),
         ("description: [unclosed\n", 2, "not valid YAML"),

@@ -23,7 +23,7 @@ def test_an_argument_that_something_else_decides_is_refused_with_what_to_use(nam
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"timeout": -1}, r"^-M timeout: .*greater than 0 \(found -1\)$"),
+        ({"timeout": -1}, r"^-M timeout: must be above 0 \(found -1\)$"),
         ({"stream": "maybe"}, r"^-M stream: .*\(found 'maybe'\)$"),
         (
             {"input_cost_per_token": 1e-6},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,3 +122,12 @@ def test_requirements_are_exit_codes(logs: dict[str, Path], capsys: pytest.Captu
 
 def test_missing_trials_exit_4(mixed_log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compare", str(mixed_log), "--arms", "bm25", "none"]) == 4
+
+
+def test_a_run_is_not_compared_with_itself_nor_with_a_copy(
+    logs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copied = shutil.copytree(logs["weak"], tmp_path / "copy")
+    for other in (logs["weak"], copied):
+        assert run(["compare", str(logs["weak"]), str(other)]) == 1
+        assert "hold the same evaluations" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from workbench.reporting.report import Canvas, load_report, report_names
 from workbench.reporting.schema import Summary
 from workbench.reporting.summary import summarise
 from workbench.reporting.trial import Trial
+from workbench.reporting.wording import wrapped
 
 Make = Callable[..., TrialRecord]
 MakeTrial = Callable[..., Trial]
@@ -131,6 +132,39 @@ def test_at_80_columns_tables_stay_tables_and_bars_are_drawn(
     text = load_report("terminal").render(summarise(trials), Canvas(width=80))
     assert re.search(r"^gold +1\.00  \[0\.71, 1\.00\]  ·+━+●  +36/36$", text, re.MULTILINE)
     assert re.search(r"^bm25 - none +\+1\.00 .* 12/0 of 12 +100% \[", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["bm25", "a-router-whose-name-is-rather-long"])
+def test_what_could_have_been_found_is_said_at_80_columns(
+    make_record: Make, make_trial: MakeTrial, name: str
+) -> None:
+    labels = ("none", "gold", f"routed-{name}")
+    trials = [
+        make_trial(make_record(f"t{n:02d}", label, 1, float(label == "gold" or (label != "none" and n < 6))))
+        for n, label in product(range(12), labels)
+    ]
+    text = load_report("terminal").render(summarise(trials), Canvas(width=80))
+    assert re.search(r"MDE$|^MDE: ", text, re.MULTILINE)
+    assert re.search(rf"{name} - none( .*)? 0\.\d\d", " ".join(text.split()))
+
+
+def test_a_long_cause_is_shown_with_its_beginning_and_its_end(
+    make_record: Make, make_trial: MakeTrial
+) -> None:
+    detail = f"the image cannot be built: {'Collecting a-package ' * 60} No space left on device"
+    lost = make_trial(make_record("t", "gold", cause="infra:build", detail=detail))
+    text = " ".join(load_report("terminal").render(summarise([lost]), Canvas(width=80)).split())
+    assert "the image cannot be built: Collecting" in text
+    assert "No space left on device" in text
+
+
+@pytest.mark.parametrize("width", [30, 55, 80])
+def test_sentences_are_indented_where_they_go_on_and_intervals_stay_whole(width: int) -> None:
+    said = "bm25 closes 83% [47, 121] of the gold gap: +0.83 [0.27, 0.96] over no skills, p=0.004 (12 x 1)."
+    lines = wrapped(said, width).splitlines()
+    assert " ".join(line.strip() for line in lines) == said
+    assert all(len(line) <= width and line.count("[") == line.count("]") for line in lines)
+    assert all(line.startswith("  ") for line in lines[1:])
 
 
 def test_an_unreadable_log_is_said_first_in_reports_for_people() -> None:

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from workbench.core.record import Spend, TrialRecord
-from workbench.core.types import FUNNEL
+from workbench.core.types import FUNNEL, Arm
 from workbench.reporting.announce import summary_of
 from workbench.reporting.schema import ArmSummary, Block, Summary
 from workbench.reporting.summary import summarise
 from workbench.reporting.trial import Trial
+from workbench.reporting.wording import stages
 from workbench.stats.paired import difference
 from workbench.stats.proportion import clustered_rate
 
@@ -318,6 +319,23 @@ def test_loads_of_an_agent_that_is_told_of_no_skills_are_not_measured(
     assert (blind.load_recall.value, blind.load_recall.reason) == (None, "loads could not be observed")
     idle = arm(only(summarise(build(lambda *_: {"routed": ("g",)}))), "gold")
     assert (idle.load_recall.value, idle.load_precision.value) == (0, None)
+
+
+def test_an_arm_whose_agent_is_told_of_no_skills_is_marked(build: Callable[..., list[Trial]]) -> None:
+    told = only(summarise(build(lambda *_: {"routed": ("g",)})))
+    untold = only(summarise(build(lambda *_: {"routed": ("g",), "shown": (), "blind": True})))
+    assert (arm(told, "gold").blind, arm(untold, "gold").blind) == (False, True)
+    assert stages(told.arms)["failed"] == "loaded, failed"
+    assert list(stages(untold.arms).values()) == ["passed", "given, failed", "not routed", "not in pool"]
+
+
+def test_trials_that_all_died_early_have_the_agent_that_was_asked_for_or_none() -> None:
+    def died(agent: str | None) -> str:
+        gold, name = Arm("gold", None), "t@gold"
+        trial = Trial("s", "t", gold, "m", 1, "excluded", name, Path("x"), "r", "infra:build", agent=agent)
+        return only(summarise([trial])).agent
+
+    assert (died("nop"), died(None)) == ("nop", "not started")
 
 
 def test_unknown_cost_is_counted_and_not_zero(build: Callable[..., list[Trial]]) -> None:

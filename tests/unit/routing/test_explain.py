@@ -94,4 +94,4 @@ def test_the_command_lists_and_explains(
 
 def test_explaining_with_queries_needs_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["route", "--explain", "bm25", "--queries", "q.jsonl"]) == 1
-    assert "--pool is needed" in capsys.readouterr().err
+    assert "give --suite NAME, or --pool" in capsys.readouterr().err

@@ -33,7 +33,7 @@ FUSE = HEAD + "  - fuse:\n      by: rrf\n      channels:\n        - stages: [bm2
 MISTAKES = [
     (HEAD + "  - bm52: {}\n", "3: stages: unknown routing method 'bm52'; did you mean 'bm25'?"),
     (HEAD + "  - bm25:\n      k1: 1\n      k11: 2\n", "5: bm25.k11: unknown key; did you mean 'k1'?"),
-    (HEAD + "  - bm25: {b: 2}\n", "3: bm25.b: Input should be less than or equal to 1 (found 2)"),
+    (HEAD + "  - bm25: {b: 2}\n", "3: bm25.b: must be at most 1 (found 2)"),
     (HEAD + "  - bm25:\n      weights:\n        titel: 1\n", "5: bm25.weights.titel: unknown key"),
     (HEAD + "  - bm25: 3\n", "3: bm25: "),
     (HEAD + "  - bm25\n", "3: stages: each must be one `method: {options}`"),

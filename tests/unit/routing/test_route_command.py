@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.servers.openai_server import OpenAIServer
+from tests.suites import SUITE, write_suite
 from workbench.cli.main import run
 from workbench.skills.pool import Pool
 
@@ -230,3 +232,52 @@ def test_a_suite_brings_its_tasks_its_gold_and_its_pool(capsys: pytest.CaptureFi
 def test_a_router_without_queries_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["route", "--router", "bm25", "--pool", "p", "--qrels", "g"]) == 1
     assert "--router needs --queries FILE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--k", "0"], "'--k': must be a whole number of at least 1, not '0'"),
+        (["--k", "1e9"], "'--k': must be a whole number of at least 1, not '1e9'"),
+        (["--seed", "-1"], "'--seed': must be a whole number of at least 0, not '-1'"),
+    ],
+)
+def test_a_number_that_is_none_is_refused_in_plain_words(
+    files: list[str], arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["route", "--router", "bm25", *files, *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_router_alone_is_told_of_suites(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["route", "--router", "bm25"]) == 1
+    assert "--suite NAME" in capsys.readouterr().err
+
+
+def test_queries_of_which_none_can_be_scored_are_an_error_that_counts_them(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = {"pdf": ["gone/skill"], "mesh": [], "lost": ["gone/skill"], "copies": []}
+    (tmp_path / "g.json").write_text(json.dumps({task: {"gt_skill_ids": ids} for task, ids in gold.items()}))
+    assert run(["route", "--router", "bm25", *files]) == 1
+    said = capsys.readouterr().err
+    assert (
+        "none of 4 tasks can be scored: 2 without gold or generic, 2 whose gold is not in pool small" in said
+    )
+
+
+def test_a_suite_that_is_not_fetched_is_routed_from_a_copy_of_its_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SKILL_WORKBENCH_CACHE", str(tmp_path / "cache"))
+    task = write_suite(tmp_path)
+    shutil.move(task, tmp_path / "copy" / "tasks" / "only")
+    pinned = f"source: {{github: nobody/nothing, revision: {'a' * 40}, path: tasks}}\n"
+    (tmp_path / "tasks" / "own" / "suite.yaml").write_text(SUITE + pinned)
+    arguments = ["route", "--router", "bm25", "--suite", "own", "--json"]
+    assert run(arguments) == 1
+    assert "workbench fetch own" in capsys.readouterr().err
+    assert run([*arguments, "--data", "copy"]) == 0
+    found = json.loads(capsys.readouterr().out)["results"][0]["metrics"]["all"]
+    assert found["count"] == 1

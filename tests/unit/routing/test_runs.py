@@ -121,7 +121,7 @@ BAD = [
     (
         runs.read_queries,
         b'{"task_id": 3, "instruction_text": "x"}\n',
-        ":1: task_id: Input should be a valid string",
+        ":1: task_id: must be a text",
     ),
     (
         runs.read_queries,
@@ -134,12 +134,12 @@ BAD = [
     (
         runs.read_relevance,
         b'{"t": {}, \n"u": {"relevance": {"a": "x"}}}',
-        ":2: u: relevance.a: Input should be a valid number",
+        ":2: u: relevance.a: must be a number",
     ),
     (
         runs.read_relevance,
         b'{"t": {"gt_skill_ids": "a"}}',
-        ":1: t: gt_skill_ids: Input should be a valid tuple",
+        ":1: t: gt_skill_ids: must be a list",
     ),
     (
         runs.read_relevance,

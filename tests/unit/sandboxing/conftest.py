@@ -23,6 +23,7 @@ class FakeEngine:
     """What the engine answers.
 
     Attributes:
+        answers: path -> (status, value) of what is answered otherwise than by what follows.
         output: (stream, bytes) frames of an exec; `early` sends them with the answer's head,
             `silent` sends them and leaves the stream open.
         record: the engine's record of the exec after it ended.
@@ -38,6 +39,7 @@ class FakeEngine:
 
     def __init__(self, path: Path) -> None:
         self.url = f"unix://{path}"
+        self.answers: dict[str, tuple[int, object]] = {}
         self.version = "1.41"
         self.output: list[tuple[int, bytes]] = []
         self.early = self.silent = self.echo = False
@@ -82,6 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif re.search(self.fake.drop, path):
             self.close_connection = True
+        elif path in self.fake.answers:
+            self.json(*self.fake.answers[path])
         else:
             self.answer(path)
 

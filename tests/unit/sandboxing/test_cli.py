@@ -45,7 +45,7 @@ def test_the_doctor_is_readable_at_eighty_columns(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.usefixtures("no_engine")
-@pytest.mark.parametrize("command", [["list"], ["prune", "--yes"], ["build-base"]])
+@pytest.mark.parametrize("command", [[], ["list"], ["prune", "--yes"], ["build-base"]])
 def test_images_need_an_engine_and_say_so_in_one_line(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,7 +67,7 @@ def test_a_working_engine_is_described(
     run(["doctor", "--json"])
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["checks"]}
     assert rows["engine"]["state"] == "ok"
-    assert rows["limits"]["detail"] == "swap: not enforced by this kernel"
+    assert rows["limits"]["detail"] == "not enforced by this kernel: swap"
     assert rows["storage"]["state"] == "note"
     assert "base image" in rows
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from workbench.sandboxing.config import DockerConfig
-from workbench.sandboxing.limits import CAPABILITIES, effective, host_config, may_limit_storage
+from workbench.sandboxing.container import Container
+from workbench.sandboxing.fleet import Started
+from workbench.sandboxing.limits import CAPABILITIES, Limits, effective, host_config, may_limit_storage
+from workbench.sandboxing.providers.docker import DockerSandbox
 
 INFO = {
     "NCPU": 2,
@@ -39,3 +46,16 @@ def test_a_container_gets_nothing_of_the_host_and_no_rights_to_gain_more() -> No
     assert wanted["PidsLimit"] == 64
     assert not {"Binds", "Mounts", "Privileged", "PidMode", "Devices"} & set(wanted)
     assert not {"NET_RAW", "SYS_ADMIN", "SYS_PTRACE", "MKNOD", "NET_ADMIN"} & set(CAPABILITIES)
+
+
+@pytest.mark.parametrize(("unlimited", "named"), [((), True), (("memory", "pids"), False)])
+async def test_without_a_limit_of_its_own_a_container_is_not_charged_with_the_machines_kills(
+    fake: Any, container: Container, unlimited: tuple[str, ...], named: bool
+) -> None:
+    limits = Limits(1.0, 1 << 30, 64, unlimited=frozenset(unlimited))
+    started = Started(container, {"Config": {"WorkingDir": "/w"}}, limits, None)
+    box = DockerSandbox(started, DockerConfig(image="i"))
+    fake.output, fake.record = [(1, b"memory 3\npids 2\n")], {"Running": False, "ExitCode": 137, "Pid": 9}
+    done = await box.exec(["x"])
+    assert ("memory limit of 1024 MiB" in done.stderr) is named
+    assert box.incidents == (["out_of_memory", "pids_limit"] if named else [])

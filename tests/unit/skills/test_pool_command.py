@@ -150,3 +150,22 @@ def test_a_pool_of_a_suites_skills_takes_its_tasks_from_the_suite_or_from_data(
     assert "From bench" in capsys.readouterr().out
     assert run(["pool", "show", "gold", "gt/gold", "--data", "copy"]) == 0
     assert "From copy" in capsys.readouterr().out
+
+
+def test_info_of_a_folder_says_how_many_were_rejected_and_where_they_are_listed(
+    skills: Path, capsys: Capture
+) -> None:
+    (skills / "bad").mkdir()
+    (skills / "bad" / "SKILL.md").write_bytes(b"\xff")
+    assert run(["pool", "info", "./skills"]) == 0
+    out = capsys.readouterr().out
+    assert ["rejected", "1", "(not_utf8", "1)"] in [line.split() for line in out.splitlines()]
+    assert ".rejects.jsonl says which" in "".join(out.split("\n"))
+
+
+def test_a_pool_without_sources_is_told_so_in_plain_words(
+    skills: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "p.yaml").write_text("description: d\nsources: []\n")
+    assert run(["pool", "info", "p.yaml"]) == 1
+    assert "p.yaml:2: sources: must have at least 1, and has 0" in capsys.readouterr().err

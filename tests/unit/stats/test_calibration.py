@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from workbench.stats.equivalence import equivalence
 from workbench.stats.gap import gap_share
-from workbench.stats.paired import difference
+from workbench.stats.paired import difference, task_differences
+from workbench.stats.permutation import attainable, sign_flips
+from workbench.stats.planted import rewards, true_rates
 from workbench.stats.proportion import clustered_rate
 
 RUNS = 400
@@ -22,31 +25,18 @@ DESIGNS = [
         (10, 0.3, 0.3),
         (5, 0.95, 1.0),
         (3, 0.5, 0.0),
+        (None, 0.5, 0.3),
     )
 ]
 
 
-def difficulties(rng: np.random.Generator, tasks: int, rate: float, correlation: float) -> np.ndarray:
-    """True rates of tasks with a given mean and intraclass correlation (beta-binomial)."""
-    if correlation == 0:
-        return np.full(tasks, rate)
-    if correlation == 1:
-        return (rng.random(tasks) < rate).astype(float)
-    size = (1 - correlation) / correlation
-    return rng.beta(rate * size, (1 - rate) * size, tasks)
-
-
-def outcomes(rng: np.random.Generator, rates: np.ndarray, trials: int) -> list[list[float]]:
-    return [list(row) for row in (rng.random((len(rates), trials)) < rates[:, None]).astype(float)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "trials", "rate", "correlation"), DESIGNS)
-def test_a_rate_is_covered(tasks: int, trials: int, rate: float, correlation: float) -> None:
+def test_a_rate_is_covered(tasks: int, trials: int | None, rate: float, correlation: float) -> None:
     rng = np.random.default_rng(100)
     covered = 0
     for _ in range(RUNS):
-        found = clustered_rate(outcomes(rng, difficulties(rng, tasks, rate, correlation), trials))
+        found = clustered_rate(rewards(rng, true_rates(rng, tasks, rate, correlation), trials))
         assert found.interval is not None
         covered += rate in found.interval
     assert covered / RUNS >= 0.95 - ERROR
@@ -54,19 +44,43 @@ def test_a_rate_is_covered(tasks: int, trials: int, rate: float, correlation: fl
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "trials", "rate", "correlation"), DESIGNS)
-def test_no_difference_is_covered_and_rarely_rejected(
-    tasks: int, trials: int, rate: float, correlation: float
+def test_no_difference_is_covered_and_rejected_as_often_as_the_data_allow(
+    tasks: int, trials: int | None, rate: float, correlation: float
 ) -> None:
     rng = np.random.default_rng(101)
-    covered = rejected = 0
+    covered = rejected = chance = allowed = 0.0
     for _ in range(RUNS):
-        rates = difficulties(rng, tasks, rate, correlation)
-        found = difference(outcomes(rng, rates, trials), outcomes(rng, rates, trials), rng)
+        rates = true_rates(rng, tasks, rate, correlation)
+        first, second = rewards(rng, rates, trials), rewards(rng, rates, trials)
+        found, values = difference(first, second, rng), task_differences(first, second)
         assert found.interval is not None
+        flips = sign_flips(values, rng)
         covered += 0 in found.interval
         rejected += found.p_value < 0.05
+        chance += flips.beyond + rng.random() * flips.tied < 0.05
+        allowed += attainable(values)
     assert covered / RUNS >= 0.95 - ERROR
-    assert rejected / RUNS <= 0.05 + ERROR
+    assert rejected / RUNS == pytest.approx(allowed / RUNS, abs=ERROR)
+    assert chance / RUNS == pytest.approx(0.05, abs=ERROR)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "trials", "correlation"), [(20, 1, 1.0), (40, 1, 1.0), (87, 3, 0.3)])
+def test_a_difference_as_large_as_the_margin_is_covered_and_rarely_called_the_same(
+    tasks: int, trials: int, correlation: float
+) -> None:
+    """Half of the tasks pass in both arms, and the other arm passes a few more."""
+    rng = np.random.default_rng(103)
+    covered = called = 0
+    for _ in range(RUNS):
+        rates = true_rates(rng, tasks, 0.5, correlation)
+        first, second = rewards(rng, rates, trials), rewards(rng, 1 - 0.8 * (1 - rates), trials)
+        interval = difference(first, second, rng).interval
+        assert interval is not None
+        covered += -0.1 in interval
+        called += equivalence(first, second, 0.1).p_equivalent < 0.05
+    assert covered / RUNS >= 0.95 - ERROR
+    assert called / RUNS <= 0.05 + ERROR
 
 
 @pytest.mark.slow
@@ -79,7 +93,7 @@ def test_a_share_of_the_gap_is_covered(tasks: int, share: float) -> None:
         solved = rng.random(tasks) < 0.2
         helped = ~solved & (rng.random(tasks) < 0.8)
         routed = solved | (helped & (rng.random(tasks) < share))
-        arms = [outcomes(rng, np.where(arm, 0.95, 0.05), 3) for arm in (routed, solved, solved | helped)]
+        arms = [rewards(rng, np.where(arm, 0.95, 0.05), 3) for arm in (routed, solved, solved | helped)]
         found = gap_share(*arms)
         covered += found.interval is None or share in found.interval
     assert covered / RUNS >= 0.95 - ERROR

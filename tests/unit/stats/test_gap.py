@@ -76,6 +76,13 @@ def test_on_many_tasks_it_is_fiellers_interval() -> None:
     assert (found.interval.low, found.interval.high) == pytest.approx(fieller(routed, none, gold), abs=0.004)
 
 
+def test_a_router_without_effect_is_no_surer_than_its_own_success_rate() -> None:
+    """0 of 12 is [0, 0.29]; that gold always passes and none never does not narrow it."""
+    found = gap_share(ones(0, 12), ones(0, 12), ones(12, 12))
+    assert found.interval is not None
+    assert found.interval.high == pytest.approx(0.29, abs=0.03)
+
+
 def test_fewer_than_two_tasks_are_refused() -> None:
     with pytest.raises(ValueError, match="two"):
         gap_share([[1]], [[0]], [[1]])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as reference_mcnemar
 
-from workbench.stats.permutation import mcnemar, sign_flip
+from workbench.stats.permutation import attainable, mcnemar, sign_flip, sign_flips
 
 FRACTIONS = st.sampled_from([-1.0, -2 / 3, -0.5, -1 / 3, 0.0, 1 / 3, 0.5, 2 / 3, 1.0])
 
@@ -95,3 +95,37 @@ def test_draws_take_over_where_enumeration_ends_and_never_give_zero() -> None:
 def test_mcnemar_of_thousands_neither_overflows_nor_loses_its_tail() -> None:
     assert mcnemar(3000, 3000) == 1
     assert 0 <= mcnemar(3000, 100) < 1e-300
+
+
+@pytest.mark.parametrize(
+    ("moved", "level"), [(0, 0.0), (5, 0.0), (6, 2 / 64), (8, 2 / 256), (9, 20 / 512), (20, 0.04139)]
+)
+def test_too_few_tasks_that_differ_leave_nothing_to_reject(moved: int, level: float) -> None:
+    assert attainable([1.0, -1.0] * (moved // 2) + [1.0] * (moved % 2) + [0.0] * 7) == pytest.approx(
+        level, abs=1e-5
+    )
+
+
+def test_the_attainable_level_is_how_often_it_rejects() -> None:
+    sizes = np.array([1, 1, 2 / 3, 2 / 3, 1 / 3, 1 / 3, 1 / 3, 1 / 3, 1 / 3])
+    patterns = itertools.product([1, -1], repeat=len(sizes))
+    rejected = [sign_flip(list(sizes * pattern), 0) < 0.05 for pattern in patterns]
+    assert np.mean(rejected) == pytest.approx(attainable(list(sizes)))
+    with pytest.raises(ValueError, match="common fraction"):
+        attainable([math.pi / 4, 0.5])
+
+
+@given(st.lists(FRACTIONS, min_size=1, max_size=10))
+def test_ties_and_what_lies_beyond_make_up_the_p_value(differences: list[float]) -> None:
+    flips = sign_flips(differences, 0)
+    assert flips.tied > 0
+    assert flips.p_value == pytest.approx(flips.beyond + flips.tied)
+    assert flips.mid_p == pytest.approx(flips.p_value - flips.tied / 2)
+
+
+def test_counting_ties_half_rejects_too_often_where_the_number_that_differ_is_fixed() -> None:
+    """Why the exact p value is reported: 16 tasks that always differ, either way with equal chance."""
+    chances = {k: math.comb(16, k) / 2**16 for k in range(17)}
+    flips = {k: sign_flips([1.0] * k + [-1.0] * (16 - k), 0) for k in chances}
+    assert sum(chances[k] for k, f in flips.items() if f.mid_p < 0.05) == pytest.approx(0.0768, abs=1e-4)
+    assert sum(chances[k] for k, f in flips.items() if f.p_value < 0.05) == pytest.approx(0.0213, abs=1e-4)

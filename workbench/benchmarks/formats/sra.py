@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from workbench.benchmarks.judging import judge_names, runs_code
 from workbench.benchmarks.task import BenchmarkTask, Question
+from workbench.core.content import plain
 from workbench.core.errors import ContentError, suggestion
 
 MISSING = "holds no instances/<subset>.json; give the folder above instances/"
@@ -108,7 +109,7 @@ def _instances(file: Path) -> list[Instance]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ContentError(file, None, f"instance {where}: {first['msg']}") from None
+        raise ContentError(file, None, f"instance {where}: {plain(first)}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise ContentError(file, None, f"cannot be read as JSON: {error}") from None
 

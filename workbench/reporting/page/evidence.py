@@ -8,7 +8,6 @@ from workbench.core.types import ConditionName, FunnelStage
 from workbench.reporting.page.markup import Content, Html, el
 from workbench.reporting.page.plots import (
     RATE,
-    STAGES,
     Scale,
     axis,
     curves,
@@ -18,16 +17,8 @@ from workbench.reporting.page.plots import (
 )
 from workbench.reporting.page.table import Cell, Head, Row, numbers, table
 from workbench.reporting.schema import ArmSummary, Block, Comparison, Estimate, PassEstimate, Summary
-from workbench.reporting.wording import arm_name, p_value, percent, percent_interval, rate, signed
+from workbench.reporting.wording import arm_name, p_value, percent, percent_interval, rate, signed, stages
 
-STAGE_NAMES: Mapping[FunnelStage, str] = {
-    "passed": "passed",
-    "failed": "loaded, failed",
-    "not_loaded": "not loaded",
-    "not_shown": "not shown",
-    "not_routed": "not routed",
-    "not_in_pool": "not in pool",
-}
 _INTERVAL = Head("95% interval", numeric=False, hint="sorts by the lower end")
 _PLACES = ("suite", "model", "agent")
 
@@ -193,31 +184,37 @@ def funnel(block: Block) -> Html | None:
         Head("Scored trials by where they ended", numeric=False, sortable=False),
         Head("Trials"),
     ]
-    drawn: list[Row] = [[named(arm), stack(_counts(arm)), sum(arm.funnel.values())] for arm in arms]
-    heads = [Head("Arm", numeric=False), *(Head(_stage_title(stage)) for stage in STAGES)]
-    rows: list[Row] = [[named(arm), *(_share(arm, stage) for stage in STAGES)] for arm in arms]
+    known = stages(arms)
+    drawn: list[Row] = [[named(arm), stack(_counts(arm, known)), sum(arm.funnel.values())] for arm in arms]
+    heads = [Head("Arm", numeric=False), *(Head(_stage_title(*item)) for item in known.items())]
+    rows: list[Row] = [[named(arm), *(_share(arm, stage) for stage in known)] for arm in arms]
     lead = "At which step the gold skills were lost: in the pool, routed, shown, loaded, and then used well."
+    if all(arm.blind for arm in arms):
+        lead = (
+            "At which step the gold skills were lost: in the pool, routed, and then used well. This agent is "
+            "told of no skills, so none is shown or loaded."
+        )
     return section(
         "Where trials ended",
         lead,
-        legend(),
+        legend(known),
         table("Trials by stage, drawn", bars, drawn),
         table("Trials by stage, with shares and 95% intervals", heads, rows),
     )
 
 
-def legend() -> Html:
+def legend(known: Mapping[FunnelStage, str]) -> Html:
     """The colours of the stages."""
-    items = [el("li", el("i", "", class_=f"swatch stage-{stage}"), STAGE_NAMES[stage]) for stage in STAGES]
+    items = [el("li", el("i", "", class_=f"swatch stage-{stage}"), name) for stage, name in known.items()]
     return el("ul", items, class_="legend")
 
 
-def _counts(arm: ArmSummary) -> list[tuple[FunnelStage, int]]:
-    return [(stage, arm.funnel.get(stage, 0)) for stage in STAGES]
+def _counts(arm: ArmSummary, known: Iterable[FunnelStage]) -> list[tuple[FunnelStage, int]]:
+    return [(stage, arm.funnel.get(stage, 0)) for stage in known]
 
 
-def _stage_title(stage: FunnelStage) -> list[Content]:
-    return [el("i", "", class_=f"swatch stage-{stage}"), STAGE_NAMES[stage]]
+def _stage_title(stage: FunnelStage, name: str) -> list[Content]:
+    return [el("i", "", class_=f"swatch stage-{stage}"), name]
 
 
 def _share(arm: ArmSummary, stage: FunnelStage) -> Cell:

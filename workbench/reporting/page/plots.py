@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.core.types import FUNNEL, FunnelStage
+from workbench.core.types import FunnelStage
 from workbench.reporting.page.markup import Content, Html, el, number
 from workbench.reporting.schema import Estimate, Front, FrontPoint, PassEstimate
 from workbench.reporting.wording import arm_name
@@ -16,9 +16,6 @@ Place = Callable[[float], float]
 WIDTH = 216
 ROW = 34
 _PAD = 10
-
-STAGES: tuple[FunnelStage, ...] = tuple(reversed(FUNNEL))
-"""Funnel stages, best first."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
-from workbench.reporting.page.evidence import STAGE_NAMES, section
+from workbench.core.types import stage_name
+from workbench.reporting.page.evidence import section
 from workbench.reporting.page.markup import Content, Html, el, markup
 from workbench.reporting.page.table import Cell, Head, table
 from workbench.reporting.schema import ArmSummary, Block, Exclusion, TaskResult, TrialMark
@@ -117,7 +118,11 @@ def _cell(cell: TaskResult | None, arm: ArmSummary, folder: str) -> Html:
 def _mark(mark: TrialMark, arm: ArmSummary, folder: str) -> Html:
     """Attributes are written by hand: there may be tens of thousands of these."""
     kind, word = _kind(mark)
-    stage = "" if mark.stage is None or arm.condition == "none" else f", {STAGE_NAMES[mark.stage]}"
+    stage = (
+        ""
+        if mark.stage is None or arm.condition == "none"
+        else f", {stage_name(mark.stage, blind=arm.blind)}"
+    )
     said = markup(f"trial {mark.epoch}: {word}{stage if word != 'passed' else ''}").replace('"', "&quot;")
     path = PurePath(mark.log)
     inside = path.relative_to(folder) if path.is_relative_to(folder) else path

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.core.terminal import safe
-from workbench.core.types import FUNNEL
+from workbench.core.types import FunnelStage
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import ArmSummary, Block, Comparison, Summary, Total
 from workbench.reporting.wording import (
@@ -18,6 +18,7 @@ from workbench.reporting.wording import (
     plural,
     rate,
     signed,
+    stages,
     trials,
 )
 
@@ -53,9 +54,10 @@ def _block(block: Block) -> Iterator[str]:
     yield from _table(
         _DIFFERENCE, [row for arm in block.arms for row in _differences(arm)], "Differences, on common tasks"
     )
+    known = stages(block.arms)
     yield from _table(
-        ("arm", *(stage.replace("_", " ") for stage in reversed(FUNNEL))),
-        [_funnel(arm) for arm in block.arms if arm.condition != "none"],
+        ("arm", *known.values()),
+        [_funnel(arm, known) for arm in block.arms if arm.condition != "none"],
         "Where trials ended",
     )
     yield from _table(
@@ -109,9 +111,9 @@ def _difference(arm: ArmSummary, comparison: Comparison) -> Sequence[str]:
     )
 
 
-def _funnel(arm: ArmSummary) -> Sequence[str]:
+def _funnel(arm: ArmSummary, known: Iterable[FunnelStage]) -> Sequence[str]:
     total = sum(arm.funnel.values())
-    counts = [arm.funnel.get(stage, 0) for stage in reversed(FUNNEL)]
+    counts = [arm.funnel.get(stage, 0) for stage in known]
     return (arm_name(arm.arm), *(f"{count} ({percent(count / total)})" if count else "" for count in counts))
 
 

@@ -15,7 +15,7 @@ from workbench.reporting.drawing import ASCII, UNICODE, Glyphs
 from workbench.reporting.published_view import published
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import Block, Summary
-from workbench.reporting.wording import plural, trials
+from workbench.reporting.wording import plural, trials, wrapped
 
 _SENTENCES = 5
 
@@ -50,7 +50,7 @@ def build(summary: Summary, canvas: Canvas) -> RenderableType:
     for title, content in (
         ("Routing alone, each task once", sections.routing(summary, canvas.width)),
         ("", published(summary, canvas.width)),
-        ("", sections.notes(summary, glyphs)),
+        ("", sections.notes(summary, canvas.width, glyphs)),
     ):
         parts.extend(_section(title, content))
     return Group(*parts)
@@ -60,11 +60,11 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> Iterator[RenderableType]
     yield _title(block, glyphs)
     yield Text("")
     for sentence in block.headline[:_SENTENCES]:
-        yield Text(safe(sentence), style="bold")
+        yield Text(wrapped(safe(sentence), width), style="bold")
     if (more := len(block.headline) - _SENTENCES) > 0:
         yield Text(f"{plural(more, 'more comparison')} below.", style="dim")
     for flag in block.flags:
-        yield Text(f"! {safe(flag)}", style="yellow")
+        yield Text(wrapped(f"! {safe(flag)}", width), style="yellow")
     for title, content in (
         (sections.success_title(block), sections.success(block, width, glyphs)),
         ("Difference, on tasks scored in both arms", sections.differences(block, width)),

@@ -29,7 +29,7 @@ from typing_extensions import override
 
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.types import Network
-from workbench.sandboxing import archive, files, network
+from workbench.sandboxing import archive, files, network, podman
 from workbench.sandboxing.availability import engine_url
 from workbench.sandboxing.cleanup import clean_up
 from workbench.sandboxing.config import DockerConfig
@@ -230,8 +230,14 @@ class DockerSandbox(SandboxEnvironment):
             self._spent = lost.spent
 
     async def _look(self) -> None:
-        """Read the kernel's counters; processes in the background meet limits unseen."""
-        self._counted = await count(self.container)
+        """Read the kernel's counters; processes in the background meet limits unseen.
+
+        Without a limit of the container's own a counter is the machine's.
+        """
+        found, unlimited = await count(self.container), self.started.limits.unlimited
+        self._counted = Counts(
+            memory=0 if "memory" in unlimited else found.memory, pids=0 if "pids" in unlimited else found.pids
+        )
 
     @override
     async def connection(self, *, user: str | None = None) -> SandboxConnection:
@@ -350,11 +356,13 @@ class DockerSandbox(SandboxEnvironment):
 
 def _not_started(said: str) -> ExecResult[str]:
     """The result of a command that the engine could not start, as a shell would report it."""
-    if "permission denied" in said:
-        raise PermissionError(said)
-    missing = "executable file not found" in said or "no such file or directory" in said
-    code = 127 if missing and "chdir to cwd" not in said else 126
-    return ExecResult(False, code, "", said + "\n")
+    words = said.partition(podman.NOISE)[0]
+    plain = words.lower()
+    if "permission denied" in plain:
+        raise PermissionError(words)
+    missing = "executable file not found" in plain or "no such file or directory" in plain
+    code = 127 if missing and "chdir to" not in plain else 126
+    return ExecResult(False, code, "", words + "\n")
 
 
 def _below(path: str, folders: tuple[str, ...]) -> bool:
