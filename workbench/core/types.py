@@ -69,3 +69,17 @@ PASS = 1.0
 FunnelStage = Literal["not_in_pool", "not_routed", "not_shown", "not_loaded", "failed", "passed"]
 FUNNEL: tuple[FunnelStage, ...] = get_args(FunnelStage)
 """Where a trial's gold skills got lost, in order; ``failed`` is loaded (or unneeded) but failed."""
+
+_STAGE_NAMES: dict[FunnelStage, str] = {
+    "not_in_pool": "not in pool",
+    "not_routed": "not routed",
+    "not_shown": "not shown",
+    "not_loaded": "not loaded",
+    "failed": "loaded, failed",
+    "passed": "passed",
+}
+
+
+def stage_name(stage: FunnelStage, *, blind: bool) -> str:
+    """``not routed``, ``loaded, failed``; of an agent that is told of no skills ``given, failed``."""
+    return "given, failed" if blind and stage == "failed" else _STAGE_NAMES[stage]

@@ -75,4 +75,4 @@ def _sample(
 def _target(task: BenchmarkTask) -> str:
     """What Inspect's viewer shows beside a score."""
     answer = None if task.question is None else task.question.facts.get("answer")
-    return f"reward 1 of {task.id}" if answer is None else str(answer)
+    return "reward 1" if answer is None else str(answer)

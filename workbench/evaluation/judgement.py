@@ -46,7 +46,7 @@ async def place(
         yield sandbox()
         return
     fresh = not is_shared(experiment, task)
-    await box.settle(fresh=fresh)
+    await box.settle()
     network = verifier_network(experiment.suite, task)
     async with box.judged(network, fresh=fresh) as (judged, swept):
         _report(swept, record)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
 from typing import Any
 
 from inspect_ai.event import ErrorEvent, SampleLimitEvent
@@ -37,6 +36,7 @@ from workbench.evaluation.state import CUSTOM, TrialState
 from workbench.evaluation.transcripts import answered, transcript_calls
 from workbench.evaluation.use import use_of
 from workbench.evaluation.verify import Verdict
+from workbench.evaluation.viewing import answer, explanation
 
 NAME = "workbench"
 _DETAIL = 2000
@@ -88,11 +88,17 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
     record = _record(experiment, state, kept, outcome, started)
     return Score(
         value=_values(record),
-        answer=outcome.funnel or outcome.cause,
-        explanation=_explanation(record, verdict),
+        answer=answer(record, _said(experiment, state)),
+        explanation=explanation(record, verdict),
         reason=outcome.cause,
         metadata={"record": Written(record.model_dump(mode="json"))},
     )
+
+
+def _said(experiment: Experiment, state: TaskState) -> str | None:
+    """What was answered, where the task is a question."""
+    task = experiment.suite.task(str(state.metadata["task"]))
+    return None if task.question is None else state.output.completion
 
 
 async def _verify(experiment: Experiment, state: TaskState, kept: TrialState) -> Verdict:
@@ -253,23 +259,3 @@ def _values(record: TrialRecord) -> dict[str, float]:
     """Reward and routing metrics; NaN is Inspect's "unscored"."""
     measured = {"reward": record.outcome.reward, **record.route.metrics}
     return {name: math.nan if (v := measured.get(name)) is None else float(v) for name in COLUMNS}
-
-
-def _explanation(record: TrialRecord, verdict: Verdict | None) -> str:
-    outcome, exposure = record.outcome, record.exposure
-    result = outcome.cause if outcome.reward is None else f"reward {outcome.reward:g}"
-    lines = [
-        f"{record.arm.label}: {result}",
-        f"funnel: {outcome.funnel or 'not measured'}",
-        f"gold: {_names(record.route.gold)}",
-        f"routed: {_names(exposure.routed)}",
-        f"loaded: {'not observed' if exposure.blind else _names(load.id for load in exposure.loads)}",
-    ]
-    lines += [f"incidents: {', '.join(outcome.incidents)}"] if outcome.incidents else []
-    lines += [outcome.detail] if outcome.detail else []
-    lines += [f"verifier:\n{verdict.output}"] if verdict is not None else []
-    return "\n".join(lines)
-
-
-def _names(ids: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(ids)) or "nothing"

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from workbench.core.terminal import filled
-from workbench.core.types import FUNNEL, FunnelStage
+from workbench.core.types import FUNNEL, FunnelStage, stage_name
 from workbench.reporting.schema import ArmSummary, Comparison, Estimate
 
 _HELD = "\u00a0"
 """Stands for a space at which no line ends."""
 
-_STAGES: Mapping[FunnelStage, str] = {
-    "passed": "passed",
-    "failed": "loaded, failed",
-    "not_loaded": "not loaded",
-    "not_shown": "not shown",
-    "not_routed": "not routed",
-    "not_in_pool": "not in pool",
-}
-
 
 def arm_name(label: str) -> str:
     """What people call an arm: ``routed-bm25 k=5`` is ``bm25 k=5``; ``none`` and ``gold`` stay."""
     return label.removeprefix("routed-")
-
-
-def stage_name(stage: FunnelStage, *, blind: bool) -> str:
-    """``not routed``, ``loaded, failed``; of an agent that is told of no skills ``given, failed``."""
-    return "given, failed" if blind and stage == "failed" else _STAGES[stage]
 
 
 def stages(arms: Iterable[ArmSummary]) -> dict[FunnelStage, str]:

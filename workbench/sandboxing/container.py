@@ -104,6 +104,7 @@ class Container:
         user: str | None = None,
         timeout: float | None = None,
         limit: int = 1 << 20,
+        fast: bool = True,
     ) -> Finished:
         """Run a command to its end.
 
@@ -112,13 +113,14 @@ class Container:
             cwd: absolute.
             timeout: seconds, counted from its start; then its whole process tree is killed.
             limit: bytes kept of each output stream.
+            fast: by a shell that stays, where it can; that takes a fork, which the engine does not need.
 
         Raises:
             CommandTimeoutError: out of time.
             ContainerLostError: the container is gone or went while the command ran.
             EngineGoneError: the engine is.
         """
-        record, out, err = await self._execute(command, given, cwd, env or {}, user, timeout, limit)
+        record, out, err = await self._execute(command, given, cwd, env or {}, user, timeout, limit, fast)
         return await self._finished(record, out, err)
 
     async def _execute(
@@ -209,16 +211,26 @@ class Container:
     async def alive(self) -> bool:
         """Whether a random word comes back from a command run in the container.
 
+        A shell that an agent has swapped gives no word back. Then the engine is asked to run the word, and
+        says from within a living container that there is no such file.
+
         Raises:
             EngineGoneError: nobody can say.
         """
         word = secrets.token_hex(8)
-        command = ["/bin/sh", "-c", 'echo "$1"', "sh", word]
+        _, said = await self._asked(["/bin/sh", "-c", 'echo "$1"', "sh", word])
+        if said.strip() == word:
+            return True
+        started, said = await self._asked([f"/{word}"])
+        return not started and word in said and "no such file" in said.lower()
+
+    async def _asked(self, command: Sequence[str]) -> tuple[bool, str]:
+        """Whether a command was started, and what it or the engine said; nothing where neither did."""
         try:
-            _, out, _ = await self._execute(command, None, None, {}, None, 20.0, 1 << 10, fast=False)
+            record, out, err = await self._execute(command, None, None, {}, None, 20.0, 1 << 10, fast=False)
         except (TimeoutError, ContainerLostError):
-            return False
-        return out.data().decode("ascii", "replace").strip() == word
+            return True, ""
+        return bool(record.get("Pid")), (out.data() + err.data()).decode("utf-8", "replace")
 
     async def lost(self, what: str) -> ContainerLostError:
         """The error for a container that is gone, with its state and the end of its log."""

@@ -32,7 +32,7 @@ class Counts:
 
 async def count(container: Container) -> Counts:
     """Ask the kernel, as root. Raises what `Container.run` raises."""
-    done = await container.run(["/bin/sh", "-c", _SCRIPT], cwd="/", user="0", timeout=20)
+    done = await container.run(["/bin/sh", "-c", _SCRIPT], cwd="/", user="0", timeout=20, fast=False)
     lines = (line.split() for line in done.out.data().decode("ascii", "replace").splitlines())
     found = {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
     return Counts(found.get("memory", 0), found.get("pids", 0))

@@ -26,6 +26,8 @@ Of Docker's default set NET_RAW (forged packets), MKNOD (devices), SETPCAP and S
 others) are taken away. Packages that try to set file capabilities fall back or go without.
 """
 _NEARLY_ALL = 0.9
+_STARTING = 16
+"""Processes and threads that the engine may need to start a command."""
 _OPEN_FILES = 16384
 """More than most engines may hand on is refused when the container starts."""
 
@@ -92,8 +94,7 @@ def may_limit_storage(info: Mapping[str, Any]) -> bool:
 def exhausted(stats: Mapping[str, Any]) -> tuple[str, ...]:
     """Limits that a container has used up, by the engine's statistics of it: as incidents are named.
 
-    Memory that the kernel could take back at once (cached files) is not used up. A few processes must be
-    left, because the engine needs some to start one.
+    Memory that the kernel could take back at once (cached files) is not used up.
     """
     memory, pids = stats.get("memory_stats") or {}, stats.get("pids_stats") or {}
     parts = memory.get("stats") or {}
@@ -101,7 +102,7 @@ def exhausted(stats: Mapping[str, Any]) -> tuple[str, ...]:
     used, limit = int(memory.get("usage") or 0) - cached, int(memory.get("limit") or 0)
     found = ["out_of_memory"] if limit and used >= _NEARLY_ALL * limit else []
     most = int(pids.get("limit") or 0)
-    if most and int(pids.get("current") or 0) >= _NEARLY_ALL * most:
+    if most and most - int(pids.get("current") or 0) < _STARTING:
         found.append("pids_limit")
     return tuple(found)
 

@@ -69,7 +69,9 @@ async def test_a_missing_program_is_a_result_as_a_shell_gives_it(box: DockerSand
     assert (done.returncode, done.stdout) == (127, "")
 
 
-async def test_SB_14_a_child_that_keeps_the_pipe_open_does_not_keep_the_caller(box: DockerSandbox) -> None:
+async def test_F32_SB_14_a_child_that_keeps_the_pipe_open_does_not_keep_the_caller(
+    box: DockerSandbox,
+) -> None:
     began = time.monotonic()
     done = await box.exec(["sh", "-c", "sleep 600 & echo done"], timeout=30)
     assert done.stdout == "done\n"
@@ -127,12 +129,12 @@ async def test_F30_what_is_left_of_a_fork_bomb_does_not_keep_a_container_from_be
 ) -> None:
     box = await start(DockerConfig(build=root_image, pids=64))
     await box.exec(["sh", "-c", f'python3 -c "{FORKS_ALWAYS}" > /dev/null 2>&1 &'])
-    while await box.alive():
-        await anyio.sleep(0.1)
-    await box.settle(fresh=True)
+    await anyio.sleep(0.5)
+    await box.settle()
     assert box.incidents == ["pids_limit"]
-    await box.settle(fresh=False)
-    assert await processes(box) == []
+    for fresh in (True, False):
+        async with box.judged("none", fresh=fresh) as (where, _):
+            assert await processes(where) == []
 
 
 async def test_F30_orphans_are_reaped(box: DockerSandbox) -> None:
@@ -234,7 +236,7 @@ async def test_many_commands_at_once_do_not_mix_their_streams(box: DockerSandbox
     assert results == {number: f"in-{number} err-{number}" for number in range(40)}
 
 
-async def test_SB_12_a_memory_kill_is_named_and_the_container_lives(
+async def test_F28_SB_12_a_memory_kill_is_named_and_the_container_lives(
     start: Start, root_image: BuildPlan
 ) -> None:
     box = await start(DockerConfig(build=root_image, memory_mb=64))
@@ -273,7 +275,7 @@ async def test_F27_a_container_that_its_memory_limit_ended_is_the_agents_doing(
     with pytest.raises(SandboxSpentError, match=r"agent_resource.*exit code 137, out of memory"):
         await box.exec(["sh", "-c", "echo 1000 > /proc/1/oom_score_adj; cat /dev/zero > /dev/shm/x"])
     with pytest.raises(SandboxSpentError):
-        await box.settle(fresh=True)
+        await box.settle()
 
 
 async def test_F27_a_container_with_no_memory_left_for_a_command_is_still_judged(
@@ -283,8 +285,24 @@ async def test_F27_a_container_with_no_memory_left_for_a_command_is_still_judged
     fill = 's=$(printf %4096s x); while printf %s "$s" >> /dev/shm/x; do :; done'
     with pytest.raises(SandboxSpentError, match="out of memory"):
         await box.exec(["sh", "-c", fill])
-    await box.settle(fresh=True)
+    await box.settle()
     assert box.incidents == ["out_of_memory"]
+
+
+@pytest.mark.parametrize("says", ["exit 0", "kill -9 $$"])
+async def test_F46_an_agent_that_swaps_the_shell_cannot_have_its_trial_taken_for_lost(
+    start: Start, root_image: BuildPlan, says: str
+) -> None:
+    box = await start(DockerConfig(build=root_image))
+    await box.write_file("/work/sh", f"#!/bin/bash\n{says}\n")
+    assert (await box.exec(["bash", "-c", "chmod +x /work/sh; mv /work/sh /usr/bin/sh"])).success
+    assert (await box.exec(["bash", "-c", "kill -9 $$"])).returncode == 137
+    assert await box.alive()
+    await box.settle()
+    for fresh in (True, False):
+        async with box.judged("none", fresh=fresh) as (where, swept):
+            assert (await where.exec(["sh", "-c", "echo as it was"])).stdout == "as it was\n"
+            assert swept.incidents == ["swept:program"]
 
 
 async def test_commands_go_by_a_shell_that_stays_until_something_is_left_behind(box: DockerSandbox) -> None:

@@ -312,7 +312,7 @@ async def test_the_engine_was_asked_for_every_limit(box: DockerSandbox) -> None:
         assert host["LogConfig"]["Config"] == {"max-file": "1", "max-size": "1m"}
 
 
-async def test_SB_11_a_flood_into_the_containers_log_stays_bounded(box: DockerSandbox) -> None:
+async def test_F31_SB_11_a_flood_into_the_containers_log_stays_bounded(box: DockerSandbox) -> None:
     flood = await box.exec(["sh", "-c", "yes | head -c 3000000 > /proc/1/fd/1"], timeout=60)
     assert flood.success
     log = await box.container.engine.call(lambda api: api.logs(box.container.id))

@@ -118,7 +118,7 @@ grep -c done answer > /logs/verifier/reward.txt
 
 
 @MODES
-async def test_VF_12_no_process_of_the_agent_runs_beside_the_verifier(
+async def test_F46_VF_12_no_process_of_the_agent_runs_beside_the_verifier(
     box: DockerSandbox, tmp_path: Path, fresh: bool
 ) -> None:
     await sh(box, "for i in 1 2 3; do setsid env -i sleep 4242 > /dev/null 2>&1 & done")
@@ -132,7 +132,7 @@ async def test_F46_a_system_folder_that_was_swapped_is_tampering(box: DockerSand
         await judged(box, task(tmp_path, HONEST), fresh=True)
 
 
-async def test_VF_05_what_a_test_leaves_running_does_not_change_its_reward(
+async def test_F46_VF_05_what_a_test_leaves_running_does_not_change_its_reward(
     box: DockerSandbox, tmp_path: Path
 ) -> None:
     script = (

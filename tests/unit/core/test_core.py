@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import io
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.cli.main import run
 from workbench.core.atomic import atomic_open, write_text
 from workbench.core.digest import digest_json, digest_parts
 from workbench.core.errors import POLICY, MachineError, TrialError, UnknownNameError, policy, read_fault
 from workbench.core.plugins import load_plugin, plugin_names
-from workbench.core.terminal import safe
+from workbench.core.terminal import filled, safe
 from workbench.core.types import Arm, ranked
 from workbench.core.workspace import Workspace, cache_root, find_workspace
 
@@ -25,6 +27,34 @@ def test_a_mistyped_name_gets_the_nearest_one() -> None:
     )
     assert "there are: a, b" in str(UnknownNameError("router", "zzz", ["b", "a"]))
     assert "there is none" in str(UnknownNameError("router", "zzz", []))
+
+
+def test_a_message_is_filled_without_tearing_words_apart() -> None:
+    path = "/a/path/that/is/longer-than/the/line"
+    assert filled(f"workbench: {path}: no such log or folder", 24).splitlines() == [
+        "workbench:",
+        f"  {path}:",
+        "  no such log or folder",
+    ]
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("stream", "lines"), [(Terminal, 3), (io.StringIO, 1)])
+def test_an_error_is_one_line_for_programs_and_is_filled_at_a_terminal(
+    stream: type[io.StringIO], lines: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("sys.stderr", stderr := stream())
+    assert run(["route", "--router", "bm25"]) == 1
+    said = stderr.getvalue().splitlines()
+    assert len(said) == lines
+    assert all(line.startswith("  ") for line in said[1:])
 
 
 def test_an_unknown_cause_is_a_fault_of_the_harness() -> None:

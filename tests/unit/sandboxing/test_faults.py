@@ -142,21 +142,21 @@ async def test_F27_a_container_that_has_no_room_for_a_command_is_spent_and_still
     box = sandbox(container)
     with pytest.raises(SandboxSpentError, match=met[0].replace("_", " ")):
         await box.exec(["x"])
-    await box.settle(fresh=True)
+    await box.settle()
     assert box.incidents == met
-    with pytest.raises(SandboxSpentError):
-        await box.settle(fresh=False)
-    assert fake.times("^POST /containers/c1/kill") == 1
     fake.stats = {"memory_stats": CACHED, "pids_stats": {"current": 3}}
     with pytest.raises(SandboxLostError, match=r"^.infra:sandbox_lost"):
-        await box.settle(fresh=True)
+        await box.exec(["x"])
+    fake.state = {"Running": False, "Status": "exited", "ExitCode": 137}
+    with pytest.raises(SandboxLostError, match=r"^.infra:sandbox_lost"):
+        await box.settle()
 
 
 async def test_F25_an_engine_that_is_gone_keeps_its_name_when_the_sandbox_is_asked_for_a_sign_of_life(
     fake: Any, container: Container
 ) -> None:
     fake.drop = r"^/containers/c1/exec"
-    for sign in (alive(sandbox(container)), sandbox(container).settle(fresh=True)):
+    for sign in (alive(sandbox(container)), sandbox(container).settle()):
         with pytest.raises(TrialError) as gone:
             await sign
         assert gone.value.cause == "infra:engine"

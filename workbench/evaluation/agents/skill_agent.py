@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from inspect_ai.agent import AgentPrompt, AgentState, react
 from inspect_ai.model import ChatMessageUser, get_model
@@ -21,7 +22,7 @@ from tenacity import RetryError
 
 from workbench.core.errors import TrialError
 from workbench.core.plugins import load_plugin
-from workbench.disclosure.presentation import Choice, Presentation
+from workbench.disclosure.presentation import Choice, Disclosure, Presentation
 from workbench.evaluation.agents.session import Session, session
 from workbench.evaluation.agents.tools import DEFAULT_SECONDS, bash, python
 from workbench.evaluation.names import qualified
@@ -92,8 +93,8 @@ def _model_failures() -> Iterator[None]:
 async def _shown(trial: Session) -> Presentation:
     """Show the skills in the chosen way, let the model choose where that is the way, and record it."""
     showing = trial.trial.showing
-    way = load_plugin("workbench.disclosure", showing.way, "disclosure")
-    shown: Presentation = way.present(trial.trial.skills, showing, trial.observe)
+    way = cast("Disclosure", load_plugin("workbench.disclosure", showing.way, "disclosure"))
+    shown = way.present(trial.trial.skills, showing, trial.observe)
     offered = shown.digest
     if shown.choice is not None:
         shown = await _chosen(trial, shown.choice)

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
+from workbench.core.types import stage_name
 from workbench.reporting.page.evidence import section
 from workbench.reporting.page.markup import Content, Html, el, markup
 from workbench.reporting.page.table import Cell, Head, table
 from workbench.reporting.schema import ArmSummary, Block, Exclusion, TaskResult, TrialMark
-from workbench.reporting.wording import arm_name, rate, stage_name
+from workbench.reporting.wording import arm_name, rate
 
 VIEWER = "http://127.0.0.1:7575/#/logs"
 """Where ``inspect view`` listens."""

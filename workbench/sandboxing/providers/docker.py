@@ -211,27 +211,23 @@ class DockerSandbox(SandboxEnvironment):
         with Losses():
             return await self.container.alive()
 
-    async def settle(self, *, fresh: bool) -> None:
+    async def settle(self) -> None:
         """Make sure that there is something to judge, and note in `incidents` the limits that were met.
 
-        A container that runs and has no memory or no process left for a command can still be judged in a
-        fresh one; for a verifier in this one, all its processes are killed.
+        A container that runs is something, even if it has no memory or no process left for a command: the
+        engine alone takes its files, or kills what is in the way.
 
         Raises:
             TrialError: the container or the engine is gone.
         """
         with Losses():
-            if not await self.container.alive():
-                lost = await self.container.lost("the sandbox does not answer")
-                if not (lost.spent and lost.state.get("Running")):
-                    raise lost
-                self._spent = lost.spent
-                if fresh:
-                    return
-                await self.container.kill_all()
-                if not await self.container.alive():
-                    raise lost
-            await self._look()
+            if await self.container.alive():
+                await self._look()
+                return
+            lost = await self.container.lost("the sandbox does not answer")
+            if not lost.state.get("Running"):
+                raise lost
+            self._spent = lost.spent
 
     async def _look(self) -> None:
         """Read the kernel's counters; processes in the background meet limits unseen.
