@@ -35,7 +35,7 @@ async def test_F30_a_command_that_forks_without_end_dies_with_its_time(
     sandbox_env: SandboxEnvironment,
 ) -> None:
     """Processes: a fork bomb holds up nothing but itself."""
-    await _times_out(sandbox_env, "f() { f | f & }; f; exec sleep 60", 2)
+    await _times_out(sandbox_env, "f() { f | f & }; f & while :; do :; done", 2)
     await _lives(sandbox_env)
 
 
@@ -61,6 +61,15 @@ async def test_F29_huge_output_is_cut_or_refused_never_silently_lost(sandbox_env
         return
     assert len(done.stdout) < 20_000_000
     assert done.stdout.endswith("end\n")
+
+
+async def test_F31_a_full_file_system_is_an_error_of_the_command_alone(
+    sandbox_env: SandboxEnvironment,
+) -> None:
+    """Disk: shared memory has an end, and what is over it fails."""
+    fill = "head -c 2000000000 /dev/zero > /dev/shm/fill; code=$?; rm -f /dev/shm/fill; exit $code"
+    assert not (await sandbox_env.exec(["sh", "-c", fill], timeout=60)).success
+    await _lives(sandbox_env)
 
 
 async def test_F32_a_time_out_reaches_daemons_and_those_who_ignore_it(
