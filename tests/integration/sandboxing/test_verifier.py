@@ -170,9 +170,7 @@ async def test_F45_tests_are_proven_by_digest_before_they_run(
             await self.exec(["/bin/sh", "-c", harm])
 
     made = task(tmp_path, "#!/bin/bash\ntouch /work/ran; echo 1 > /logs/verifier/reward.txt\n")
-    with pytest.raises(
-        TrialError, match=r"tamper. /tests/.* was changed or removed after they were copied in"
-    ):
+    with pytest.raises(TrialError, match=r"tamper. /tests/.* was changed.* after they were copied in"):
         await verify(Harmed(judge.started, judge.config), made, LAYOUT)
     assert not (await judge.exec(["ls", "/work/ran"])).success
 
