@@ -144,7 +144,7 @@ def _explain(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     if error["type"] == "extra_forbidden":
         key = str(error["loc"][-1])
         known = _fields_at(model, error["loc"][:-1])
-        return f"unknown key{suggestion(key, known)}"
+        return f"unknown key{suggestion(key, known, limit=30, both=True)}"
     found = error.get("input")
     shown = "" if isinstance(found, dict | list | tuple) or found is None else f" (found {found!r})"
     return f"{plain(error)}{shown}"

@@ -196,13 +196,13 @@ def read_fault(message: str) -> tuple[str, str]:
     return found["cause"], found["detail"]
 
 
-def suggestion(name: str, known: Iterable[str], limit: int = 12) -> str:
-    """The tail of a message about an unknown name: nearest match, else what there is."""
+def suggestion(name: str, known: Iterable[str], limit: int = 12, *, both: bool = False) -> str:
+    """The tail of a message about an unknown name: nearest match, else what there is; or `both`."""
     names = sorted(set(known))
-    close = get_close_matches(name, names, n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean '{close[0]}'?"
     if not names:
         return "; there is none"
     listed = ", ".join(names[:limit]) + (", ..." if len(names) > limit else "")
-    return f"; there are: {listed}"
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    if not close:
+        return f"; there are: {listed}"
+    return f"; did you mean '{close[0]}'?" + (f" There are: {listed}" if both else "")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def bounds_of(task: BenchmarkTask, box: DockerSandbox | None) -> list[Bound]:
-    """Every limit of a trial of `task`; without a container only those on time."""
+    """Every limit of a trial of `task`: those that its engine can set, without a container those on time."""
     limits = task.limits
     wanted: dict[str, float] = {
         "agent_seconds": limits.agent_seconds,
@@ -26,6 +26,9 @@ def bounds_of(task: BenchmarkTask, box: DockerSandbox | None) -> list[Bound]:
         wanted |= {"storage_mb": box.config.storage_mb or DEFAULT_MB, "shm_mb": box.config.shm_mb}
         real = box.started.limits
         held = {**wanted, "cpus": real.cpus, "memory_mb": real.memory >> 20, "pids": real.pids}
+        wanted = {
+            name: value for name, value in wanted.items() if name.removesuffix("_mb") not in real.unlimited
+        }
     return [_bound(name, value, held[name], stated=name in limits.stated) for name, value in wanted.items()]
 
 

@@ -295,8 +295,8 @@ def _unanswered(model: str, meant: ModelOutput) -> str:
     """Why a model gave no answer to a question that it read, and what to type next."""
     if meant.stop_reason == "model_length":
         return (
-            f"{model}: {meant.completion}; the question is longer than it reads: lower `top` or `body_chars` "
-            f"of that stage in the recipe, or name a model that reads more as --llm PROVIDER/MODEL"
+            f"{model}: {meant.completion}; the question is longer than it reads: lower `top`, `chars` or "
+            f"`body_chars` of that stage in the recipe, or name a model that reads more as --llm PROVIDER/MODEL"
         )
     return f"{model}: {meant.completion}; name another model as --llm PROVIDER/MODEL"
 

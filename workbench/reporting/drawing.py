@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from workbench.core.types import FUNNEL, FunnelStage
+from workbench.reporting.wording import wrapped
 
 _GAP = 2
 _NARROWEST = 10
@@ -123,6 +124,17 @@ def grid(columns: Sequence[Column], rows: Rows, width: int) -> RenderableType:
     if excess > 0 and first - excess < _NARROWEST:
         return _listed([columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
     return _table(columns, rows, kept, first - max(excess, 0))
+
+
+def grid_and_line(columns: Sequence[Column], rows: Rows, width: int) -> RenderableType:
+    """A grid whose last column is told in a line below it where the table has no room for it."""
+    needed = [index for index, column in enumerate(columns) if not column.optional]
+    if natural_width(columns, rows, needed) <= width:
+        return grid(columns, rows, width)
+    found = [f"{row[0].plain} {row[-1].plain}" for row in rows if row[-1].plain != "-"]
+    table = grid(columns[:-1], [row[:-1] for row in rows], width)
+    line = Text(wrapped(f"{columns[-1].in_list}: {', '.join(found)}", width))
+    return Group(table, line) if found else table
 
 
 def natural_width(columns: Sequence[Column], rows: Rows, kept: Sequence[int] | None = None) -> int:

@@ -8,10 +8,21 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from workbench.core.terminal import safe
-from workbench.reporting.drawing import Column, grid
+from workbench.reporting.drawing import Column, grid, grid_and_line
 from workbench.reporting.paired import PairedReport, PairedResult, Side
 from workbench.reporting.schema import Change
-from workbench.reporting.wording import arm_name, interval, p_value, plural, rate, signed, stated, tested
+from workbench.reporting.wording import (
+    DETECTABLE,
+    arm_name,
+    interval,
+    p_value,
+    plural,
+    rate,
+    signed,
+    stated,
+    tested,
+    wrapped,
+)
 
 _ALPHA = 0.05
 _TASKS = 12
@@ -21,11 +32,11 @@ def build(report: PairedReport, width: int) -> RenderableType:
     """The report as something rich can print."""
     parts: list[RenderableType] = []
     for result in report.results:
-        parts += [Text(safe(sentence(result)), style="bold"), *_further(result)]
+        parts += [Text(wrapped(safe(sentence(result)), width), style="bold"), *_further(result)]
     parts += [Text(""), _table(report, width)]
     for result in report.results:
         parts += _changes(result, width)
-    parts += [Text(""), Text(_method(report), style="dim")]
+    parts += [Text(""), Text(wrapped(_method(report), width), style="dim")]
     return Group(*parts)
 
 
@@ -108,7 +119,7 @@ def _table(report: PairedReport, width: int) -> RenderableType:
         Column("BH", optional=True),
         Column("won/lost", numeric=False),
         *([Column("McNemar", optional=True)] if single else []),
-        Column("MDE", optional=True),
+        Column("MDE"),
     ]
     rows = []
     for result in report.results:
@@ -126,7 +137,7 @@ def _table(report: PairedReport, width: int) -> RenderableType:
         ]
         row += [Text(p_value(result.single.p_value if result.single else None))] if single else []
         rows.append([*row, Text(rate(found.detectable))])
-    return grid(columns, rows, width)
+    return grid_and_line(columns, rows, width)
 
 
 def _row_name(result: PairedResult) -> str:
@@ -167,5 +178,5 @@ def _method(report: PairedReport) -> str:
     family = max((result.comparison.family for result in report.results), default=0)
     return (
         "Paired by task, first minus second. p: exact sign-flip test over tasks; Holm and BH over"
-        f" {plural(family, 'comparison')}. MDE (wide terminals): found with 80% power. Seed {report.seed}."
+        f" {plural(family, 'comparison')}. {DETECTABLE} Seed {report.seed}."
     )

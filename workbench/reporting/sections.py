@@ -15,6 +15,7 @@ from workbench.reporting.drawing import (
     Column,
     Glyphs,
     grid,
+    grid_and_line,
     interval_bar,
     natural_width,
     stacked_bar,
@@ -30,6 +31,7 @@ from workbench.reporting.schema import (
     Total,
 )
 from workbench.reporting.wording import (
+    DETECTABLE,
     arm_name,
     ends,
     interval,
@@ -90,11 +92,7 @@ def differences(block: Block, width: int) -> RenderableType | None:
         Column("gap closed", numeric=False, label="gold gap closed"),
         Column("MDE"),
     ]
-    if natural_width(columns, rows) <= width:
-        return grid(columns, rows, width)
-    found = [f"{row[0].plain} {row[-1].plain}" for row in rows if row[-1].plain != "-"]
-    table = grid(columns[:-1], [row[:-1] for row in rows], width)
-    return Group(table, Text(wrapped(f"MDE: {', '.join(found)}", width))) if found else table
+    return grid_and_line(columns, rows, width)
 
 
 def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:
@@ -218,7 +216,7 @@ def notes(summary: Summary, width: int, glyphs: Glyphs) -> RenderableType:
     lines = ["The task is the unit: trials are averaged within it, intervals are clustered score intervals."]
     if families:
         corrected = f", after Holm's correction for {max(families)} routers" if max(families) > 1 else ""
-        lines.append(f"p: exact sign-flip test{corrected}. MDE: what this design finds with 80% power.")
+        lines.append(f"p: exact sign-flip test{corrected}. {DETECTABLE}")
     logs = summary.logs
     parts = [f"{plural(len(logs.read), 'log')} read"]
     parts += [f"{plural(len(logs.foreign), 'other file')} ignored"] if logs.foreign else []

@@ -13,6 +13,11 @@ _HELD = "\u00a0"
 """Stands for a space at which no line ends."""
 
 
+DETECTABLE = (
+    "MDE: the least difference this design finds with 80% power (-: unknown where all tasks differ alike)."
+)
+
+
 def arm_name(label: str) -> str:
     """What people call an arm: ``routed-bm25 k=5`` is ``bm25 k=5``; ``none`` and ``gold`` stay."""
     return label.removeprefix("routed-")

@@ -77,9 +77,11 @@ class Listwise(Language):
     Attributes:
         top: number of candidates shown; SkillRouter's 20 (appendix G).
         document: what is shown of each; caps as in that paper.
+        chars: characters of the task that the model reads; the paper has no limit, models do.
     """
 
     top: int = Option(20, ge=1)
+    chars: int = Option(16_000, ge=1)
     document: DocumentText = DocumentText(description_chars=500, body_chars=2000)
 
 
@@ -89,6 +91,7 @@ class Choosing(Asking):
     def __init__(self, config: Listwise, context: RouteContext) -> None:
         super().__init__(config, context)
         self._top = config.top
+        self._chars = config.chars
         self._pool = context.pool
         self._listing = SkillListing(config.document)
 
@@ -112,5 +115,5 @@ class Choosing(Asking):
     def ask(self, prompt: str, query: Query, shown: Ranking) -> str:
         """The model's answer about the candidates shown."""
         skills = [self._pool.get(entry.id) for entry in shown]
-        message = f"{query.text}\n\n{self._listing.render(skills)}"
+        message = f"{query.text[: self._chars]}\n\n{self._listing.render(skills)}"
         return self._speaker.ask(system(prompt), user(message)).text

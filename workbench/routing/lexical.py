@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.core.types import Progress
 from workbench.routing.stage import SkillCollection
-from workbench.routing.text import SkillField
 from workbench.routing.words import Vocabulary
+from workbench.skills.skill import Skill
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,19 +78,22 @@ class _Texts:
 def build(
     folder: Path,
     pool: SkillCollection,
-    fields: Sequence[SkillField],
+    fields: Mapping[str, Callable[[Skill], str]],
     vocabulary: Vocabulary,
     formula: Formula,
     progress: Progress,
 ) -> None:
     """Write the index of a pool into an empty folder: a subfolder per field that has any term.
 
+    Args:
+        fields: name -> what is read of a skill.
+
     Skills are read one at a time; memory grows by 4 bytes a term and about 20 a posting.
     """
-    texts: dict[SkillField, _Texts] = {field: _Texts(vocabulary.terms) for field in fields}
+    texts = {field: _Texts(vocabulary.terms) for field in fields}
     for done, skill in enumerate(pool.skills(), start=1):
         for field, rows in texts.items():
-            rows.append(vocabulary.numbers(getattr(skill, field)))
+            rows.append(vocabulary.numbers(fields[field](skill)))
         if done % _REPORT_EVERY == 0 or done == len(pool):
             progress("read", done, len(pool))
     for done, field in enumerate(fields, start=1):
@@ -127,7 +130,7 @@ class LexicalIndex:
         size: number of skills.
     """
 
-    def __init__(self, folder: Path, weights: Mapping[SkillField, float], size: int) -> None:
+    def __init__(self, folder: Path, weights: Mapping[str, float], size: int) -> None:
         import bm25s
         import numpy as np
 

@@ -15,7 +15,7 @@ channel, a list of stages of the same form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +25,7 @@ import yaml
 
 from workbench.core.content import Content, load_content, validate
 from workbench.core.digest import digest_json
-from workbench.core.errors import ContentError, UnknownNameError
+from workbench.core.errors import ContentError, UnknownNameError, suggestion
 from workbench.core.plugins import load_plugin, plugin_names
 
 METHODS = "workbench.routing.methods"
@@ -104,17 +104,28 @@ def _stages(node: yaml.Node, path: Path) -> tuple[StageSpec, ...]:
     if not isinstance(node, yaml.SequenceNode) or not node.value:
         raise ContentError(path, _line(node), "stages: must be a list of `- method: {options}`, at least one")
     specs = tuple(_stage(item, path) for item in node.value)
-    if any(getattr(specs[0].module, flag, False) for flag in ("NEEDS_CANDIDATES", "REFINES")):
-        first = specs[0].method
-        raise ContentError(path, _line(node.value[0]), f"{first}: cannot stand first; put a stage before it")
-    for before, spec, item in zip(specs, specs[1:], node.value[1:], strict=False):
-        if getattr(spec.module, "REFINES", False) and not getattr(before.module, "IS_SPACE", False):
-            what = f"{spec.method}: refines the vectors of `dense`; put it directly behind that stage"
-            raise ContentError(path, _line(item), what)
+    for place, (spec, item) in enumerate(zip(specs, node.value, strict=True)):
+        if what := _misplaced(spec, specs[:place]):
+            raise ContentError(path, _line(item), f"{spec.method}: {what}")
     if getattr(specs[-1].module, "REWRITES", False):
         last = specs[-1].method
         raise ContentError(path, _line(node.value[-1]), f"{last}: cannot stand last; put a stage behind it")
     return specs
+
+
+def _misplaced(spec: StageSpec, earlier: Sequence[StageSpec]) -> str:
+    """Why a stage cannot stand behind these; empty if it can."""
+    before = earlier[-1].module if earlier else None
+    if getattr(spec.module, "REFINES", False) and not getattr(before, "IS_SPACE", False):
+        if getattr(before, "REFINES", False):
+            return (
+                "refines the vectors of `dense`, but the one before must be the last to do so; put it first"
+            )
+        return "refines the vectors of `dense`; put it directly behind that stage"
+    ranked = any(not getattr(other.module, "REWRITES", False) for other in earlier)
+    if getattr(spec.module, "NEEDS_CANDIDATES", False) and not ranked:
+        return "orders what another stage has ranked; put one before it"
+    return ""
 
 
 def _stage(node: yaml.Node, path: Path) -> StageSpec:
@@ -125,7 +136,9 @@ def _stage(node: yaml.Node, path: Path) -> StageSpec:
     try:
         module = load_plugin(METHODS, method, "routing method")
     except UnknownNameError as error:
-        raise ContentError(path, _line(key), f"stages: {error}") from None
+        known = suggestion(method, error.known, limit=30, both=True)
+        what = f"stages: unknown routing method '{' '.join(method.split())}'{known}"
+        raise ContentError(path, _line(key), what) from None
     options = _options(method, module, options_node, path)
     channels = tuple(_stages(stages, path) for stages in _channel_nodes(options_node))
     return StageSpec(method, module, options, channels)

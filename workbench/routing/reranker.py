@@ -35,9 +35,18 @@ class CrossEncoder(Protocol):
 
 
 class Reranker:
-    """A yes/no cross-encoder, loaded. Thread-safe; one call runs at a time."""
+    """A yes/no cross-encoder, loaded. Thread-safe; one call runs at a time.
 
-    def __init__(self, weights: Weights, choice: ModelChoice, instruction: str) -> None:
+    Args:
+        weights: where they are.
+        choice: caps, dtype and device.
+        instruction: what the model is told to judge.
+        separator: between instruction, query and document.
+    """
+
+    def __init__(
+        self, weights: Weights, choice: ModelChoice, instruction: str, separator: str = "\n"
+    ) -> None:
         require()
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging
@@ -51,6 +60,7 @@ class Reranker:
             )
         self._model.to(self._device).eval()
         self._instruction = instruction
+        self._separator = separator
         self._before = self._frame(_SYSTEM)
         self._after = self._frame(_ANSWER)
         self._room = choice.max_tokens - len(self._before) - len(self._after)
@@ -76,7 +86,7 @@ class Reranker:
         A query that fills the input alone would leave nothing of the document and make all
         scores equal; it is cut to half.
         """
-        head = f"<Instruct>: {self._instruction}\n\n<Query>: {query}\n\n"
+        head = f"<Instruct>: {self._instruction}{self._separator}<Query>: {query}{self._separator}"
         tail = f"<Document>: {document}"
         whole = self._tokens(head + tail)
         if len(whole) <= self._room:

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 
 
 class SpaceStage(Stage):
-    """Ranks by inner product; negative scores are kept, a query without a word gets nothing."""
+    """Ranks by inner product; negative scores are kept.
+
+    A query without a word gets nothing, and no query a skill whose score is exactly 0: its vector
+    says nothing about it.
+    """
 
     def __init__(self, pool: SkillCollection, cache: IndexCache, choice: SearchChoice) -> None:
         self.pool = pool
@@ -95,7 +99,7 @@ class SpaceStage(Stage):
             encoded = self.encode([queries[place] for place in asked])
             allowed = None if candidates is None else [candidates[place] for place in asked]
             for place, ranking in zip(asked, self._nearest(encoded, k, allowed), strict=True):
-                rankings[place] = ranking
+                rankings[place] = tuple(entry for entry in ranking if entry.score)
         return rankings
 
     def _nearest(self, encoded: NDArray[Any], k: int, candidates: Sequence[Ranking] | None) -> list[Ranking]:
@@ -128,6 +132,10 @@ class RefinedSpace(SpaceStage):
     def stored(self) -> Stored:
         """The inner space's."""
         return self.inner.stored()
+
+    def scales(self) -> NDArray[Any]:
+        """The inner space's."""
+        return self.inner.scales()
 
     def encode(self, queries: Sequence[Query]) -> NDArray[Any]:
         """As the inner space does."""

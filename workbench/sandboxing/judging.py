@@ -83,7 +83,8 @@ class Judging:
             await self._restore(container, sweep)
         await silence(container, self._started.services)
         swept = await clean(container, sweep, self._rules)
-        await self._fleet.free(container)
+        if self._config.allow:
+            await self._fleet.free(container)
         if network == "public":
             servers = await self._fleet.name_servers(str(self._started.image["Id"]))
             await resolve_publicly(container, servers)

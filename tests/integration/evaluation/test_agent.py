@@ -125,7 +125,7 @@ def test_a_refused_key_stops_the_run_and_nothing_is_scored_zero(local: Bench) ->
 
 def test_F49_an_agent_that_runs_out_of_time_is_still_verified(local: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
     task = suite_of(local.folder, "true\n")
-    (task / "task.toml").write_text('version = "1.0"\n[agent]\ntimeout_sec = 3\n')
+    (task / "task.toml").write_text('version = "1.0"\n[agent]\ntimeout_sec = 6\n')
     late: list[Step] = [("bash", {"command": "echo done > done.txt; sleep 60"}), "never"]
     with OpenAIServer(agents({}, late)) as server:
         local.inspect(

@@ -152,7 +152,7 @@ setsid env -i sh /app/again > /dev/null 2>&1 &
 mv /usr/bin/bash.new /usr/bin/bash
 """
 ACTS = {
-    "forks": "f() { f | f & }; f 2> /dev/null; sleep 60\n",
+    "forks": "f() { f | f & }; f 2> /dev/null & while :; do :; done\n",
     "disk": "head -c 400M /dev/zero > /app/fill; sleep 60\n",
 }
 HOW_IT_ENDED = {

@@ -189,5 +189,5 @@ def test_a_question_that_is_too_long_says_which_model_and_what_to_do(tmp_path: P
     with OpenAIServer([full]) as server, pytest.raises(MachineError) as caught:
         completer(tmp_path, server)(ASK)
     assert str(caught.value).startswith("openai/scripted: context length exceeded, max 4096 tokens; ")
-    assert "lower `top` or `body_chars`" in str(caught.value)
+    assert "lower `top`, `chars` or `body_chars`" in str(caught.value)
     assert "--llm PROVIDER/MODEL" in str(caught.value)

@@ -11,13 +11,17 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.suites import skill_md
 from workbench.core.errors import InfrastructureError, UsageError
+from workbench.evaluation.layout import container_layout
+from workbench.evaluation.treatment import Treatment, install, prove
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.podman import NO_ALLOW_LIST
 from workbench.sandboxing.providers.docker import DockerSandbox
+from workbench.skills.skill import SkillFile, SkillTree
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
 Start = Callable[[DockerConfig], Awaitable[DockerSandbox]]
@@ -267,6 +271,30 @@ async def test_F36_no_process_of_another_user_can_be_traced_and_no_module_loaded
         assert (await box.exec([*call, "module"], user=user)).stdout == "-1 1\n"
 
 
+async def test_F36_skills_cannot_be_written_by_an_agent_and_a_root_agents_change_is_its_own_alone(
+    start: Start, user_image: BuildPlan
+) -> None:
+    config = DockerConfig(build=user_image)
+    box, other = await start(config), await start(config)
+    layout = container_layout(("/opt/skills",))
+    skill = Treatment("gt/a", "a", SkillTree({"SKILL.md": SkillFile(skill_md("a").encode(), False)}))
+    for each in (box, other):
+        await install(each, layout, [skill])
+    for attempt in (
+        "echo x >> $s",
+        "rm $s",
+        "mv /opt/skills/a /opt/b",
+        "chmod 777 $s",
+        "touch /opt/skills/a/new",
+    ):
+        done = await box.exec(["sh", "-c", f"s=/opt/skills/a/SKILL.md; {attempt}"])
+        assert not done.success, attempt
+    await prove(box, layout, [skill])
+    assert (await box.exec(["sh", "-c", "echo x >> /opt/skills/a/SKILL.md"], user="root")).success
+    await prove(other, layout, [skill])
+    await prove(await start(config), layout, [])
+
+
 async def test_F36_a_user_cannot_gain_rights_by_a_setuid_file(start: Start, user_image: BuildPlan) -> None:
     box = await start(DockerConfig(build=user_image))
     plant = "cp /usr/bin/id /usr/local/bin/suid && chmod 4755 /usr/local/bin/suid"
@@ -336,8 +364,11 @@ async def test_F31_SB_22_what_fills_the_disk_is_killed_and_the_container_lives_o
     start: Start, root_image: BuildPlan
 ) -> None:
     box = await start(DockerConfig(build=root_image, storage_mb=64))
-    fill = "setsid sh -c 'head -c 400M /dev/zero > more' & head -c 400M /dev/zero > big; sleep 60"
+    fill = "setsid sh -c 'head -c 400M /dev/zero > /tmp/more' & head -c 400M /dev/zero > big; sleep 60"
     done = await box.exec(["sh", "-c", fill], timeout=50)
-    assert (done.returncode, box.container.disk_breaches >= 1) == (137, True)
+    assert (done.returncode, box.incidents) == (137, ["disk_limit"])
     assert "[killed: the disk limit of 64 MiB was reached]" in done.stderr
-    assert (await box.exec(["sh", "-c", "rm -f big more; echo lives"])).stdout == "lives\n"
+    assert (await box.exec(["sh", "-c", "rm -f big /tmp/more; echo lives"])).stdout == "lives\n"
+    filters = {"id": box.container.id}
+    found: Any = await box.container.engine.call(lambda api: api.containers(size=True, filters=filters))
+    assert int(found[0].get("SizeRw") or 0) < 64 << 20

@@ -17,6 +17,7 @@ from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.providers.docker import DockerSandbox
+from workbench.sandboxing.transfer import Tree
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
 Start = Callable[[DockerConfig], Awaitable[DockerSandbox]]
@@ -153,6 +154,25 @@ async def test_F45_tests_that_changed_while_they_ran_are_tampering_in_a_shared_c
         TrialError, match=r"tamper. /tests/expected.txt was changed or removed after they ran"
     ):
         await judged(box, task(tmp_path, script), fresh=False)
+
+
+@pytest.mark.parametrize(
+    "harm", ["echo 0 > /tests/expected.txt", "rm /tests/test.sh", "rm -r /tests; ln -s /work /tests"]
+)
+async def test_F45_tests_are_proven_by_digest_before_they_run(
+    judge: DockerSandbox, tmp_path: Path, harm: str
+) -> None:
+    class Harmed(DockerSandbox):
+        """Something changes what is copied in, as soon as it is there."""
+
+        async def put_files(self, tree: Tree, *, user: str | None = None) -> None:
+            await super().put_files(tree, user=user)
+            await self.exec(["/bin/sh", "-c", harm])
+
+    made = task(tmp_path, "#!/bin/bash\ntouch /work/ran; echo 1 > /logs/verifier/reward.txt\n")
+    with pytest.raises(TrialError, match=r"tamper. /tests/.* was changed.* after they were copied in"):
+        await verify(Harmed(judge.started, judge.config), made, LAYOUT)
+    assert not (await judge.exec(["ls", "/work/ran"])).success
 
 
 @pytest.mark.parametrize(

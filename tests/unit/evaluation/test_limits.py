@@ -31,10 +31,11 @@ from workbench.sandboxing.providers.docker import DockerSandbox
 INFO = {"NCPU": 2, "MemTotal": 4 << 30}
 
 
-def box_of(config: DockerConfig, counts: Counts | None = None) -> DockerSandbox:
+def box_of(config: DockerConfig, counts: Counts | None = None, **info: object) -> DockerSandbox:
     """A sandbox whose container was never asked for."""
     container = Container(Engine("unix:///nonexistent"), "c1")
-    box = DockerSandbox(Started(container, {"Config": {}}, effective(config, INFO), None), config)
+    limits = effective(config, {**INFO, **info})
+    box = DockerSandbox(Started(container, {"Config": {}}, limits, None), config)
     box._counted = counts or Counts()
     return box
 
@@ -88,6 +89,8 @@ def test_F51_the_record_says_what_each_limit_was_and_who_set_it(tmp_path: Path) 
     }
     times = {"agent_seconds", "verifier_seconds", "build_seconds"}
     assert {bound.name for bound in bounds_of(task, None)} == times
+    free = box_of(DockerConfig(image="a"), MemoryLimit=False, PidsLimit=False, CpuCfsQuota=False)
+    assert {bound.name for bound in bounds_of(task, free)} == {*times, "storage_mb", "shm_mb"}
 
 
 def test_F29_the_model_is_told_how_much_was_cut_in_all() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -131,3 +132,14 @@ def test_a_run_is_not_compared_with_itself_nor_with_a_copy(
     for other in (logs["weak"], copied):
         assert run(["compare", str(logs["weak"]), str(other)]) == 1
         assert "hold the same evaluations" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arms", [[], ["--arms", "bm25", "none"]])
+def test_what_could_have_been_found_is_said_at_80_columns(
+    logs: dict[str, Path], arms: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [str(logs["strong"])] if arms else [str(logs["strong"]), str(logs["weak"])]
+    assert run(["compare", *runs, *arms]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert re.search(r" MDE$|^MDE: bm25 - none 0\.\d\d$", out, re.MULTILINE)

@@ -84,6 +84,19 @@ def test_scores_of_one_field_are_those_of_bm25s(make_router: MakeRouter, pool: P
         assert entry.score == pytest.approx(expected[entry.id], rel=1e-6)
 
 
+def test_scores_of_the_whole_text_are_those_of_bm25s_over_all_three_fields(
+    make_router: MakeRouter, pool: Pool
+) -> None:
+    docs = [terms(f"{skill.name} {skill.description} {skill.body}") for skill in pool.skills()]
+    index = bm25s.BM25(k1=1.5, b=0.75)
+    index.index(docs, show_progress=False)
+    expected = dict(zip(pool.ids(), index.get_scores(terms(TASK)).tolist(), strict=True))
+    found = make_router("- bm25: {fields: text}").route([Query("t", TASK)], 50)[0]
+    assert {entry.id for entry in found} == {skill for skill, score in expected.items() if score > 0}
+    for entry in found:
+        assert entry.score == pytest.approx(expected[entry.id], rel=1e-6)
+
+
 def test_a_word_that_the_query_repeats_counts_as_often(make_router: MakeRouter) -> None:
     router = make_router("- bm25:")
     once, twice = router.route([Query("1", "mesh"), Query("2", "mesh mesh")], 5)

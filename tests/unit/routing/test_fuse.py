@@ -53,9 +53,14 @@ def test_reciprocal_ranks_are_added(pool: Pool) -> None:
 
 
 def test_ranks_may_be_weighted_and_flattened(pool: Pool) -> None:
-    found = dict(fused(pool, by="rrf", weights=(0.0, 2.0), constant=1))
-    assert found["web/scraper"] == pytest.approx(2 / 2)
-    assert found["data/charts"] == 0.0
+    found = dict(fused(pool, by="rrf", weights=(1.0, 2.0), constant=1))
+    assert found["web/scraper"] == pytest.approx(1 / 4 + 2 / 2)
+    assert found["data/charts"] == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize("by", ["rrf", "zscore", "weighted", "round_robin"])
+def test_a_channel_of_weight_zero_is_no_evidence(pool: Pool, by: str) -> None:
+    assert {entry.id for entry in fused(pool, by=by, weights=(0.0, 2.0))} == set(RIGHT)
 
 
 @pytest.mark.parametrize("missing", ["lowest", "zero"])

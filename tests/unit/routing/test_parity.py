@@ -98,7 +98,7 @@ def test_vectors_are_those_of_padded_batches_pooled_at_the_last_token(models: Pa
 
 
 def test_scores_are_those_of_one_left_padded_batch(models: Path) -> None:
-    """The loop of Qwen3-Reranker's card: one batch, padded on the left, positions left to the model."""
+    """The loop of SkillRouter's code: one batch, padded on the left, positions left to the model."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -121,6 +121,6 @@ def test_scores_are_those_of_one_left_padded_batch(models: Path) -> None:
     yes, no = tokenizer.convert_tokens_to_ids("yes"), tokenizer.convert_tokens_to_ids("no")
     expected = (logits[:, yes] - logits[:, no]).tolist()
     choice = ModelChoice(model="tiny/reranker", path=str(folder), device="cpu", dtype="float32")
-    found = Reranker(find_weights(choice, folder), choice, "Judge it").score("the task", TEXTS, 20)
+    found = Reranker(find_weights(choice, folder), choice, "Judge it", "\n\n").score("the task", TEXTS, 20)
     assert found == pytest.approx(expected, abs=1e-4)
     assert sorted(range(4), key=found.__getitem__) == sorted(range(4), key=expected.__getitem__)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.routing import pools
 from tests.unit.routing.conftest import MakeRouter
 from workbench.core.errors import ContentError
 from workbench.routing import background, vectors
@@ -85,13 +86,31 @@ def test_the_index_depends_on_the_inner_one_and_on_the_options(make_router: Make
         dense,
         dense + "- project:",
         dense + "- project: {directions: 3}",
-        dense + "- project:\n- project:",
     )
-    assert len({make_router(recipe).index_fingerprint for recipe in recipes}) == 4
-    assert len({make_router(recipe).fingerprint for recipe in recipes}) == 4
+    assert len({make_router(recipe).index_fingerprint for recipe in recipes}) == 3
+    assert len({make_router(recipe).fingerprint for recipe in recipes}) == 3
 
 
-@pytest.mark.parametrize("before", ["", "- bm25:\n"])
-def test_it_must_stand_behind_a_stage_with_vectors(make_router: MakeRouter, before: str) -> None:
-    with pytest.raises(ContentError, match=r"project: (refines the vectors of|cannot stand first)"):
+@pytest.mark.parametrize("before", ["", "- bm25:\n", "- dense: {model: a/b}\n- project:\n"])
+def test_it_must_stand_once_behind_a_stage_with_vectors(make_router: MakeRouter, before: str) -> None:
+    with pytest.raises(ContentError, match="project: refines the vectors of"):
         make_router(before + "- project:")
+
+
+def test_more_directions_than_the_pool_has_leave_half_of_them_and_are_said(
+    make_router: MakeRouter, models: Path
+) -> None:
+    dense = DENSE.format(path=models / "tiny/encoder")
+    router = make_router(dense + "- project: {directions: 100000, generic: 3}")
+    found = router.route([TASK], 50)[0]
+    assert found == make_router(dense + "- project: {directions: 5, generic: 0}").route([TASK], 50)[0]
+    assert router.notes() == ("project: 5 directions removed, not 100003: this pool has no more",)
+
+
+def test_a_skill_that_is_nothing_but_background_is_no_result(
+    make_router: MakeRouter, models: Path, tmp_path: Path
+) -> None:
+    one = {"only/skill": ("skill", "A skill", "Its body.")}
+    single = pools.write(tmp_path / "one.pool", one)
+    router = make_router(DENSE.format(path=models / "tiny/encoder") + "- project:", over=single)
+    assert [entry.id for entry in router.route([TASK], 5)[0]] == ["only/skill"]

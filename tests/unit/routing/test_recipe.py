@@ -31,14 +31,39 @@ def test_a_recipe_is_read_with_its_options_and_defaults(tmp_path: Path) -> None:
 HEAD = "description: d\nstages:\n"
 FUSE = HEAD + "  - fuse:\n      by: rrf\n      channels:\n        - stages: [bm25: {}]\n"
 MISTAKES = [
-    (HEAD + "  - bm52: {}\n", "3: stages: unknown routing method 'bm52'; did you mean 'bm25'?"),
-    (HEAD + "  - bm25:\n      k1: 1\n      k11: 2\n", "5: bm25.k11: unknown key; did you mean 'k1'?"),
+    (
+        HEAD + "  - bm52: {}\n",
+        "3: stages: unknown routing method 'bm52'; did you mean 'bm25'? There are: agentic, bm25",
+    ),
+    (
+        HEAD + "  - bm25:\n      k1: 1\n      k11: 2\n",
+        "5: bm25.k11: unknown key; did you mean 'k1'? There are: b, delta, fields, k1,",
+    ),
     (HEAD + "  - bm25: {b: 2}\n", "3: bm25.b: must be at most 1 (found 2)"),
     (HEAD + "  - bm25:\n      weights:\n        titel: 1\n", "5: bm25.weights.titel: unknown key"),
     (HEAD + "  - bm25: 3\n", "3: bm25: "),
     (HEAD + "  - bm25\n", "3: stages: each must be one `method: {options}`"),
     (HEAD + "  - bm25: {}\n    none: {}\n", "3: stages: each must be one `method: {options}`"),
-    (HEAD + "  - rerank: {model: a/b, instruction: i}\n", "3: rerank: cannot stand first"),
+    (
+        HEAD + "  - rerank: {model: a/b, instruction: i}\n",
+        "3: rerank: orders what another stage has ranked; put one",
+    ),
+    (
+        HEAD + "  - self_cot: {model: a/b}\n  - judge: {model: a/b}\n",
+        "4: judge: orders what another stage has ranked; put one before it",
+    ),
+    (
+        HEAD + "  - dense: {model: a/b}\n  - project:\n  - expand_documents: {model: a/b}\n",
+        "5: expand_documents: refines the vectors of `dense`, but the one before must be the last",
+    ),
+    (HEAD + "  - bm25: {k1: 1.0e+300}\n", "3: bm25.k1: must be at most 1000"),
+    (HEAD + "  - bm25: {fields: text, weights: {body: 2}}\n", "3: bm25: weights are of fields scored apart"),
+    (HEAD + "  - bm25: {fields: nd, weights: {name: 0, description: 0}}\n", "3: bm25: weights: at least one"),
+    (
+        FUSE.replace("- stages", "- weight: 0\n          stages")
+        + "        - {weight: 0, stages: [bm25: {}]}\n",
+        "4: fuse: channels: at least one needs a weight above 0",
+    ),
     (HEAD + "  - dense: {model: a b}\n", "3: dense.model: String should match pattern"),
     (HEAD + "  - dense: {}\n", "3: dense.model: is required"),
     (FUSE, "5: fuse.channels"),

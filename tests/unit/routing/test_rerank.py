@@ -42,7 +42,7 @@ def one_by_one(folder: Path, query: str) -> list[float]:
             "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query "
             'and the Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n'
             "<|im_start|>user\n",
-            f"<Instruct>: {INSTRUCTION}\n\n<Query>: {query}\n\n<Document>: {document}",
+            f"<Instruct>: {INSTRUCTION}\n<Query>: {query}\n<Document>: {document}",
             "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n",
         ]
         ids = [token for piece in pieces for token in tokenizer.encode(piece, add_special_tokens=False)]

@@ -79,7 +79,11 @@ async def test_a_commands_result_counts_although_its_process_is_forgotten(
         assert (done.returncode, done.stderr.encode()) == (127, b"Error: mine\n" + more)
 
 
-@pytest.mark.parametrize(("said", "code"), [(MISSING, 127), (NO_FOLDER, 126)], ids=["program", "folder"])
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [(MISSING, 127), (NO_FOLDER, 126), (NO_FOLDER.replace(b"chdir to `", b"chdir `"), 126)],
+    ids=["program", "folder", "folder in 4.3"],
+)
 async def test_a_command_that_podman_cannot_start_is_a_result_as_a_shell_gives_it(
     podman: Any, box: DockerSandbox, said: bytes, code: int
 ) -> None:

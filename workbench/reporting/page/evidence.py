@@ -138,7 +138,8 @@ def differences(block: Block) -> Html | None:
     rows = [_difference(arm, c, scale) for arm, c in compared]
     lead = (
         "Paired by task, on tasks that both arms scored. p: exact sign-flip test after Holm's correction, raw"
-        " in brackets. Least seen: the smallest difference that this design finds with 80% power."
+        " in brackets. Least seen: the smallest difference that this design finds with 80% power; unknown"
+        " where all tasks differ alike."
     )
     return section("Differences", lead, table("Differences between arms", heads, rows))
 

@@ -10,6 +10,7 @@ from workbench.core.types import FunnelStage
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import ArmSummary, Block, Comparison, Summary, Total
 from workbench.reporting.wording import (
+    DETECTABLE,
     arm_name,
     interval,
     p_value,
@@ -141,7 +142,7 @@ def _routing(summary: Summary) -> Iterator[str]:
 def _method(summary: Summary) -> str:
     return (
         f"Intervals: {100 * summary.level:g}%, clustered score intervals over tasks. p: exact sign-flip test"
-        " over tasks, after Holm's correction over routers. MDE: what the design finds with 80% power."
+        f" over tasks, after Holm's correction over routers. {DETECTABLE}"
     )
 
 

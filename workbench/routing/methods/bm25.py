@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field as Option
+from pydantic import model_validator
 
 from workbench.core.content import Content
 from workbench.core.digest import digest_json
@@ -20,34 +22,42 @@ from workbench.routing.lexical import Formula, LexicalIndex, Variant
 from workbench.routing.ranking import best
 from workbench.routing.router import Query
 from workbench.routing.stage import RouteContext, Stage, candidate_ids
-from workbench.routing.text import SkillField
 from workbench.routing.words import Vocabulary
+from workbench.skills.skill import Skill
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REVISION = 1
 
-_FIELDS: dict[str, tuple[SkillField, ...]] = {
+_FIELDS: dict[str, tuple[str, ...]] = {
     "nd": ("name", "description"),
     "full": ("name", "description", "body"),
+    "text": ("text",),
+}
+_READ: dict[str, Callable[[Skill], str]] = {
+    "name": attrgetter("name"),
+    "description": attrgetter("description"),
+    "body": attrgetter("body"),
+    "text": lambda skill: f"{skill.name}\n{skill.description}\n{skill.body}",
 }
 
 
 class Weights(Content):
     """The weight of each field's score in the sum, without unit; 0 leaves the field out."""
 
-    name: float = Option(1.0, ge=0, allow_inf_nan=False)
-    description: float = Option(1.0, ge=0, allow_inf_nan=False)
-    body: float = Option(1.0, ge=0, allow_inf_nan=False)
+    name: float = Option(1.0, ge=0, le=1000)
+    description: float = Option(1.0, ge=0, le=1000)
+    body: float = Option(1.0, ge=0, le=1000)
 
 
 class Config(Content):
     """Options of the stage.
 
     Attributes:
-        fields: ``full`` is name, description and body; ``nd`` is name and description.
-        weights: of the fields.
+        fields: ``full`` is name, description and body, each scored apart and added; ``nd`` is name and
+            description alike; ``text`` is all three as one text, scored once.
+        weights: of fields that are scored apart.
         variant: the formula, by bm25s' names. bm25l is BM25 with a larger k1 and bm25+ nearly
             ATIRE once terms that a skill lacks are left out, as they are here.
         k1: how slowly repetitions of a term stop counting.
@@ -57,14 +67,26 @@ class Config(Content):
         stemmer: language of the Snowball stemmer, or none.
     """
 
-    fields: Literal["full", "nd"] = "full"
+    fields: Literal["full", "nd", "text"] = "full"
     weights: Weights = Weights()
     variant: Variant = "lucene"
-    k1: float = Option(1.5, ge=0, allow_inf_nan=False)
+    k1: float = Option(1.5, ge=0, le=1000)
     b: float = Option(0.75, ge=0, le=1)
-    delta: float = Option(0.5, ge=0, allow_inf_nan=False)
+    delta: float = Option(0.5, ge=0, le=1000)
     stop_words: Literal["english"] | None = "english"
     stemmer: Literal["english"] | None = "english"
+
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        if self.fields == "text" and self.weights != Weights():
+            raise ValueError("weights are of fields scored apart; `fields: text` has none")
+        if not any(self.weight(field) for field in _FIELDS[self.fields]):
+            raise ValueError("weights: at least one field needs a weight above 0")
+        return self
+
+    def weight(self, field: str) -> float:
+        """The weight of a field, or of the whole text."""
+        return float(getattr(self.weights, field, 1.0))
 
 
 class Bm25(Stage):
@@ -106,9 +128,7 @@ class Bm25(Stage):
     def _load(self) -> tuple[LexicalIndex, Callable[[str], list[int]]]:
         folder = self._cache.open(self.index_fingerprint, self._build)
         size = len(self._context.pool)
-        index = LexicalIndex(
-            folder, {field: getattr(self._config.weights, field) for field in self._fields}, size
-        )
+        index = LexicalIndex(folder, {field: self._config.weight(field) for field in self._fields}, size)
         vocabulary = self._vocabulary(lexical.read_terms(folder), closed=True)
         lock = Lock()  # a stemmer serves one thread at a time
 
@@ -120,10 +140,9 @@ class Bm25(Stage):
 
     def _build(self, folder: Path, pieces: Path) -> None:
         config = self._config
+        fields = {field: _READ[field] for field in self._fields}
         formula = Formula(config.variant, config.k1, config.b, config.delta)
-        lexical.build(
-            folder, self._context.pool, self._fields, self._vocabulary(), formula, self._context.progress
-        )
+        lexical.build(folder, self._context.pool, fields, self._vocabulary(), formula, self._context.progress)
 
     def _vocabulary(self, terms: Sequence[str] = (), closed: bool = False) -> Vocabulary:
         import Stemmer
@@ -137,7 +156,7 @@ class Bm25(Stage):
         )
 
     @property
-    def _fields(self) -> tuple[SkillField, ...]:
+    def _fields(self) -> tuple[str, ...]:
         return _FIELDS[self._config.fields]
 
 

@@ -81,6 +81,10 @@ class ExpandDocuments(RefinedSpace):
         folder = self.cache.open(self.index_fingerprint, self._build)
         return vectors.read(folder)._replace(starts=self.inner.stored().starts)
 
+    def scales(self) -> NDArray[Any]:
+        """Of its own vectors."""
+        return SpaceStage.scales(self)
+
     def _build(self, folder: Path, pieces: Path) -> None:
         """n((1 - u) d + u mean(r)) for every skill, batch by batch; answers are kept by who gives them."""
         import numpy as np

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field as Option
+from pydantic import model_validator
 
 from workbench.core.content import Content
 from workbench.core.digest import digest_json
@@ -30,11 +31,11 @@ class Channel(Content):
     """One channel.
 
     Attributes:
-        weight: of its part in the sum, without unit.
+        weight: of its part in the sum, without unit; a channel of weight 0 is not asked.
         stages: of its own, as at the top of a recipe.
     """
 
-    weight: float = Option(1.0, ge=0, allow_inf_nan=False)
+    weight: float = Option(1.0, ge=0, le=1000)
     stages: Any
 
 
@@ -58,13 +59,22 @@ class Config(Content):
     constant: float = Option(60.0, ge=0, allow_inf_nan=False)
     missing: Literal["lowest", "zero"] = "lowest"
 
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        if not any(channel.weight for channel in self.channels):
+            raise ValueError("channels: at least one needs a weight above 0")
+        return self
+
 
 class Fuse(Stage):
     """Ranks the union of what the channels return."""
 
     def __init__(self, config: Config, channels: Sequence[Pipeline]) -> None:
         self._config = config
-        self._channels = channels
+        self._channels = [
+            channel for channel, given in zip(channels, config.channels, strict=True) if given.weight
+        ]
+        self._weights = [given.weight for given in config.channels if given.weight]
 
     @property
     def identity(self) -> str:
@@ -100,10 +110,10 @@ class Fuse(Stage):
     def _added(self, rankings: Sequence[Ranking]) -> Ranking:
         """The weighted sum over channels of each skill's part."""
         totals: dict[str, float] = {entry.id: 0.0 for ranking in rankings for entry in ranking}
-        for channel, ranking in zip(self._config.channels, rankings, strict=True):
+        for weight, ranking in zip(self._weights, rankings, strict=True):
             parts, otherwise = self._parts(ranking)
             for skill in totals:
-                totals[skill] += channel.weight * parts.get(skill, otherwise)
+                totals[skill] += weight * parts.get(skill, otherwise)
         return ranked(totals.items())
 
     def _parts(self, ranking: Ranking) -> tuple[Mapping[str, float], float]:

@@ -19,15 +19,18 @@ from workbench.routing.stage import RouteContext, Stage
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-REVISION = 1
+REVISION = 2
 REFINES = True
-IS_SPACE = True
 BEHIND = {"dense": {"model": "example/encoder"}}
 EXAMPLE = {"generic_words": 5}
 
 
 class Config(Content):
     """Options of the stage (SkillRep, section 3.3).
+
+    It is the last stage that refines a space: what has moved skills or queries stands before it. Of a
+    small pool it removes less than asked for: at most half of the directions that its vectors span,
+    and says so.
 
     Attributes:
         directions: top right singular vectors removed with rescaling; the paper's 2.
@@ -60,6 +63,7 @@ class Project(RefinedSpace):
         self._config = config
         self._context = context
         self._projection = Once(self._open)
+        self._removed: int | None = None
 
     @property
     def index_fingerprint(self) -> str:
@@ -84,7 +88,17 @@ class Project(RefinedSpace):
         import numpy as np
 
         folder = self.cache.open(self.index_fingerprint, self._build)
-        return _Projection(*(np.load(folder / f"{name}.npy") for name in _Projection._fields))
+        found = _Projection(*(np.load(folder / f"{name}.npy") for name in _Projection._fields))
+        self._removed = len(found.first) + len(found.second)
+        return found
+
+    def notes(self) -> tuple[str, ...]:
+        """That less was removed than asked for, where it was."""
+        asked = self._config.directions + self._config.generic
+        if self._removed is None or self._removed == asked:
+            return super().notes()
+        less = f"project: {self._removed} directions removed, not {asked}: this pool has no more"
+        return (*super().notes(), less)
 
     def _build(self, folder: Path, pieces: Path) -> None:
         import numpy as np
@@ -93,11 +107,12 @@ class Project(RefinedSpace):
         config = self._config
         rows, starts = self.inner.stored()
         self._context.progress("project", 0, 1)
-        first = background.principal(rows, config.directions)
+        room = min(rows.shape) // 2
+        first = background.principal(rows, min(config.directions, room))
         remaining = background.lengths(rows, first)
         scales = np.where(remaining > 1e-6, 1 / np.maximum(remaining, 1e-6), 0.0)
         second = np.zeros((0, rows.shape[1]))
-        if config.generic:
+        if generic := min(config.generic, room - len(first)):
             second = background.generic(
                 rows,
                 starts,
@@ -106,7 +121,7 @@ class Project(RefinedSpace):
                 self.pool.skills(),
                 frozenset(STOPWORDS_EN),
                 config.generic_words,
-                config.generic,
+                generic,
             )
         for name, array in _Projection(first, second, scales)._asdict().items():
             np.save(folder / f"{name}.npy", array, allow_pickle=False)

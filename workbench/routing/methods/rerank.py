@@ -18,7 +18,7 @@ from workbench.routing.stage import RouteContext, Stage
 from workbench.routing.text import DocumentText, QueryText
 from workbench.routing.weights import ModelChoice, Weights, find_weights
 
-REVISION = 1
+REVISION = 2
 NEEDS_CANDIDATES = True
 EXAMPLE = {"model": "example/reranker", "instruction": "Judge whether the skill helps", "top": 4}
 
@@ -31,6 +31,8 @@ class Config(ModelChoice):
             head for sequences (BERT-like cross-encoders).
         top: number of candidates read; the rest keep their order below them.
         instruction: what a ``yes_no`` model is told to judge.
+        separator: between instruction, query and document; a line break in Qwen3-Reranker's card and in
+            SkillRouter's paper (appendix G), a blank line in SkillRouter's released code.
         query: what it reads of a task.
         document: what it reads of a skill.
         batch: candidates per forward pass.
@@ -39,6 +41,7 @@ class Config(ModelChoice):
     top: int = Option(20, ge=1)
     kind: Literal["yes_no", "classifier"] = "yes_no"
     instruction: str = ""
+    separator: Literal["\n", "\n\n"] = "\n"
     query: QueryText = QueryText()
     document: DocumentText = DocumentText(description_chars=500, body_chars=2000)
     batch: int = Option(20, ge=1)
@@ -103,7 +106,7 @@ class Rerank(Stage):
     def _load(self) -> CrossEncoder:
         if self._config.kind == "classifier":
             return Classifier(self._weights(), self._config)
-        return Reranker(self._weights(), self._config, self._config.instruction)
+        return Reranker(self._weights(), self._config, self._config.instruction, self._config.separator)
 
 
 def build(config: Config, context: RouteContext) -> Stage:

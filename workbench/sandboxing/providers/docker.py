@@ -361,7 +361,7 @@ def _not_started(said: str) -> ExecResult[str]:
     if "permission denied" in plain:
         raise PermissionError(words)
     missing = "executable file not found" in plain or "no such file or directory" in plain
-    code = 127 if missing and "chdir to" not in plain else 126
+    code = 126 if "chdir to " in plain or "chdir `" in plain or not missing else 127
     return ExecResult(False, code, "", words + "\n")
 
 
