@@ -28,6 +28,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
     Raises:
         MachineError: the folder cannot be written, or the disk is full.
     """
+    _refuse_what_is_no_file(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
@@ -64,14 +65,23 @@ def write_text(target: Path, text: str) -> None:
         file.write(text.encode("utf-8"))
 
 
+def _refuse_what_is_no_file(target: Path) -> None:
+    """A folder cannot be replaced by a file, and a device must not be: root would lose ``/dev/null``."""
+    try:
+        wrong = target.exists() and not target.is_file()
+    except OSError:
+        return  # the folder cannot be looked into; writing there says why
+    if wrong:
+        raise MachineError(f"cannot write {target}: it is there and is no file; choose another place")
+
+
 def check_writable(target: Path) -> None:
     """See that a file could be written, before the work that it is to hold. Leaves nothing behind.
 
     Raises:
         MachineError: it could not be, as far as can be told now.
     """
-    if target.is_dir():
-        raise MachineError(f"cannot write {target}: it is a folder; choose another place")
+    _refuse_what_is_no_file(target)
     folder = next(parent for parent in target.absolute().parents if parent.exists())
     try:
         with tempfile.TemporaryFile(dir=folder) as probe:

@@ -186,7 +186,9 @@ class Completer:
         )
 
     def prepare(self) -> None:
-        """Import LiteLLM now, which takes seconds, rather than within the first question."""
+        """Import now what takes seconds, rather than within the first question: LiteLLM, and the words
+        for its errors."""
+        import workbench.models.errors  # noqa: F401
         from workbench.models.library import load_litellm
 
         load_litellm()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -187,8 +188,18 @@ def test_a_place_is_found_writable_or_not_and_nothing_is_left(tmp_path: Path) ->
     (tmp_path / "file").touch()
     with pytest.raises(MachineError, match=r"cannot write .*file/x: Not a directory; choose another place"):
         check_writable(tmp_path / "file" / "x")
-    with pytest.raises(MachineError, match="it is a folder"):
+    with pytest.raises(MachineError, match="it is there and is no file"):
         check_writable(tmp_path)
+
+
+def test_a_device_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", Path("/dev/null")):
+        for write in (check_writable, lambda target: write_text(target, "scores")):
+            with pytest.raises(MachineError, match="it is there and is no file; choose another place"):
+                write(place)
+    assert (tmp_path / "pipe").is_fifo()
+    assert Path("/dev/null").is_char_device()
 
 
 def test_an_error_about_something_else_passes_through_unchanged(tmp_path: Path) -> None:

@@ -414,7 +414,7 @@ def test_a_place_that_cannot_be_written_is_found_before_anything_is_routed(
     Path("routers").mkdir()
     Path("routers/taken.yaml").write_text("description: d\nstages:\n  - bm25:\n")
     assert run(many) == 3
-    assert "taken.run: it is a folder" in capsys.readouterr().err
+    assert "taken.run: it is there and is no file" in capsys.readouterr().err
     assert not Path("new").exists()
     assert run(["route", "--router", "bm25", "--save-run", "new/x.run", *files]) == 0
     assert Path("new/x.run").exists()
