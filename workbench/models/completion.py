@@ -298,7 +298,7 @@ def _unanswered(model: str, meant: ModelOutput) -> str:
     if meant.stop_reason == "model_length":
         return (
             f"{model}: {meant.completion}; the question is longer than it reads: lower `top`, `chars` or "
-            f"`body_chars` of that stage in the recipe, or name one that reads more as --llm PROVIDER/MODEL"
+            "`body_chars` of that stage in the recipe, or name a model that reads more: --llm PROVIDER/MODEL"
         )
     return f"{model}: {meant.completion}; name another model as --llm PROVIDER/MODEL"
 
