@@ -47,12 +47,12 @@ class Asking(Stage):
 
 
 @contextmanager
-def about(query: Query) -> Iterator[None]:
-    """Name the task in an error about a model that did not answer."""
+def about(what: str, id: str) -> Iterator[None]:
+    """Name the task or skill in an error about a model that did not answer."""
     try:
         yield
     except MachineError as error:
-        raise MachineError(f"task '{query.id}': {error}") from error
+        raise MachineError(f"{what} '{id}': {error}") from error
 
 
 class Writing(Asking, QueryStage):
@@ -63,7 +63,7 @@ class Writing(Asking, QueryStage):
         return self._speaker.each(self._rewritten, queries)
 
     def _rewritten(self, query: Query) -> Query:
-        with about(query):
+        with about("task", query.id):
             return self.written(query) if words(query.text) else query
 
     @abstractmethod
@@ -105,7 +105,7 @@ class Choosing(Asking):
         return [ranking[:k] for ranking in self._speaker.each(self._chosen, pairs)]
 
     def _chosen(self, pair: tuple[Query, Ranking]) -> Ranking:
-        with about(pair[0]):
+        with about("task", pair[0].id):
             return self.choose(*pair)
 
     @abstractmethod

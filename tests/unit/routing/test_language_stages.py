@@ -240,15 +240,33 @@ def test_another_model_is_another_router(make_router: MakeRouter) -> None:
     assert make_router(JUDGE, complete=Renamed(lambda ask: Said("1"))).fingerprint != plain
 
 
-@pytest.mark.parametrize("stages", [JUDGE, "- self_cot: {model: some/model}\n- bm25:"])
+@pytest.mark.parametrize(
+    ("stage", "stages"),
+    [
+        ("judge", JUDGE),
+        ("self_cot", "- self_cot: {model: some/model}\n- bm25:"),
+        ("agentic", "- agentic: {model: some/model, channels: [{stages: [bm25: ]}]}"),
+    ],
+)
 def test_a_model_that_does_not_answer_is_told_with_task_and_stage(
-    make_router: MakeRouter, stages: str
+    make_router: MakeRouter, stage: str, stages: str
 ) -> None:
     def broken(ask: Ask) -> Said:
         raise MachineError("some/model: context length exceeded; ask another")
 
     router = make_router(stages, complete=Scripted(broken))
-    stage = "judge" if stages == JUDGE else "self_cot"
     with pytest.raises(MachineError) as caught:
         router.route([Query("t-7", "tables")], 5)
     assert str(caught.value) == f"task 't-7': {stage}: some/model: context length exceeded; ask another"
+
+
+def test_a_model_that_does_not_answer_is_told_with_the_skill(make_router: MakeRouter, models: Path) -> None:
+    def broken(ask: Ask) -> Said:
+        raise MachineError("some/writer: timed out")
+
+    dense = DENSE.format(path=models / "tiny/encoder")
+    router = make_router(dense + "- expand_documents: {model: some/writer}", complete=Scripted(broken))
+    with pytest.raises(
+        MachineError, match=r"^skill 'data/charts': expand_documents: some/writer: timed out$"
+    ):
+        router.prepare()

@@ -15,6 +15,7 @@ from pydantic import Field as Option
 
 from workbench.core.content import Content
 from workbench.core.types import RankedSkill, Ranking
+from workbench.routing.asking import about
 from workbench.routing.language import Answer, Call, Language, Message, Speaker, Tool, system, user
 from workbench.routing.pipeline import Pipeline
 from workbench.routing.router import Query
@@ -145,7 +146,8 @@ class Agentic(Stage):
         opening = [system(SYSTEM.format(calls=self._config.calls)), task]
         session = _Session(query, allowed, opening, self._config.calls)
         while session.left > 0 and session.submitted is None:
-            answer = self._speaker.ask(*session.messages, tools=TOOLS)
+            with about("task", query.id):
+                answer = self._speaker.ask(*session.messages, tools=TOOLS)
             if not answer.calls:
                 break
             self._play(session, answer)

@@ -10,6 +10,7 @@ from pydantic import Field as Option
 
 from workbench.core.digest import digest_json
 from workbench.routing import vectors
+from workbench.routing.asking import about
 from workbench.routing.language import Language, Speaker, user
 from workbench.routing.space import RefinedSpace, SpaceStage, inner_space
 from workbench.routing.stage import RouteContext, Stage
@@ -108,7 +109,8 @@ class ExpandDocuments(RefinedSpace):
         import numpy as np
 
         shown = self._config.document.render(skill)
-        texts = [self._speaker.ask(user(prompt.format(skill=shown))).text.strip() for prompt in PROMPTS]
+        with about("skill", skill.id):
+            texts = [self._speaker.ask(user(prompt.format(skill=shown))).text.strip() for prompt in PROMPTS]
         for text in texts:
             self._speaker.count(usable=bool(text))
         written: Sequence[str] = [text for text in texts if text]
