@@ -7,6 +7,7 @@ from inspect_ai.util import SandboxEnvironmentSpec
 
 from workbench.benchmarks.suite import Suite
 from workbench.benchmarks.task import BenchmarkTask
+from workbench.core.content import validate
 from workbench.core.types import Arm, Network
 from workbench.evaluation.container import LOCAL, PROVIDER
 from workbench.evaluation.experiment import Experiment
@@ -28,21 +29,25 @@ def dataset(experiment: Experiment) -> MemoryDataset:
 
 
 def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmentSpec | None:
-    """The sandbox of every trial of a task; ``None`` for one that cannot be run (its setup says why)."""
+    """The sandbox of every trial of a task; ``None`` for one that cannot be run (its setup says why).
+
+    Raises:
+        ContentError: the task asks for what no container can be.
+    """
     if task.unsupported is not None or not task.sandboxed:
         return None
     if experiment.local:
         return SandboxEnvironmentSpec(LOCAL)
     limits = task.limits
     stated = {"cpus": limits.cpus, "memory_mb": limits.memory_mb, "storage_mb": limits.storage_mb}
-    config = DockerConfig(
-        build=experiment.plans[task.id],
-        network=task.network or experiment.suite.spec.network,
-        allow=(*task.allowed_hosts, *experiment.suite.spec.allowed_hosts),
-        network_verify=verifier_network(experiment.suite, task),
+    config = {
+        "build": experiment.plans[task.id],
+        "network": task.network or experiment.suite.spec.network,
+        "allow": (*task.allowed_hosts, *experiment.suite.spec.allowed_hosts),
+        "network_verify": verifier_network(experiment.suite, task),
         **{key: value for key, value in stated.items() if value is not None},
-    )
-    return SandboxEnvironmentSpec(PROVIDER, config)
+    }
+    return SandboxEnvironmentSpec(PROVIDER, validate(config, DockerConfig, task.folder / "task.toml"))
 
 
 def verifier_network(suite: Suite, task: BenchmarkTask) -> Network:

@@ -23,7 +23,7 @@ _SESSION = "test session starts"
 _CUT = "bytes of output left out"
 _NO_TESTS = re.compile(r"^(?:=+ )?no tests ran in ", re.MULTILINE)
 _RAN = re.compile(r"^=* ?.*\b\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed)\b.* in \d", re.MULTILINE)
-_NUMBER = re.compile(r"[+]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_NUMBER = re.compile(r"((0|[1-9]\d*)(\.\d+)?|\.\d+)([eE][+-]?\d{1,3})?")
 
 
 def read_reward(text: bytes | None, js: bytes | None) -> float:
@@ -48,7 +48,7 @@ def _from_text(data: bytes | None) -> float | None:
     if len(data) > MAX_TEXT:
         raise _garbage("reward.txt", f"{len(data)} bytes, at most {MAX_TEXT} are read")
     try:
-        return _number(data.decode("ascii").strip(), "reward.txt")
+        return _number(data.decode("ascii").strip(" \t\r\n"), "reward.txt")
     except UnicodeDecodeError:
         raise _garbage("reward.txt", "not ASCII") from None
 

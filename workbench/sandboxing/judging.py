@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
+from workbench.core.errors import TrialError
 from workbench.core.types import Network
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.container import Container
@@ -23,8 +24,22 @@ from workbench.sandboxing.fleet import Fleet, Started
 from workbench.sandboxing.network import join
 from workbench.sandboxing.orphans import drop_image
 from workbench.sandboxing.resolving import resolve_publicly
-from workbench.sandboxing.successor import Swept, changes, clean, copy, frozen, restore, silence, snapshot
+from workbench.sandboxing.successor import (
+    Swept,
+    changes,
+    clean,
+    copy,
+    frozen,
+    restore,
+    silence,
+    snapshot,
+    written,
+)
 from workbench.sandboxing.sweep import Rules, Sweep
+from workbench.sandboxing.watchdog import DEFAULT_MB
+
+_SPARE = 64 << 20
+"""What may be written between two looks of the watchdog."""
 
 
 class Judging:
@@ -52,6 +67,7 @@ class Judging:
         """
         agent = self._started.container
         self._fleet.unwatch(agent)
+        await self._fits(agent)
         image, listed = await snapshot(agent, self._started.services)
         sweep = self._rules.sort(listed)
 
@@ -90,6 +106,18 @@ class Judging:
             await resolve_publicly(container, servers)
         await join(container.engine, container.id, network)
         return swept
+
+    async def _fits(self, container: Container) -> None:
+        """An image holds a sparse file at its full length, and the host's disk would be filled with zeros.
+
+        Raises:
+            TrialError: ``agent_resource``, the changed files are longer than the trial may write.
+        """
+        limit = (self._config.storage_mb or DEFAULT_MB) << 20
+        size = await written(container)
+        if size > limit + _SPARE:
+            what = f"the agent left files of {size >> 20} MB, of which {limit >> 20} MB are allowed"
+            raise TrialError("agent_resource", what)
 
     @property
     def _volumes(self) -> list[str]:

@@ -16,12 +16,14 @@ KILL_ALL_SIGNAL = "USR1"
 MAIN_PROCESS = (
     "/bin/sh",
     "-c",
-    f"trap 'kill -KILL -1' {KILL_ALL_SIGNAL}; while :; do command eval 'sleep 2147483647 & wait'; done",
+    f"trap '' HUP INT QUIT TERM; trap 'kill -KILL -1' {KILL_ALL_SIGNAL};"
+    " while :; do command eval 'sleep 2147483647 & wait'; done",
 )
 """Process 1 of every container. As process 1 it survives ``kill -9 -1``, which would end an init
 whose child it kills; it reaps what is orphaned; where a fork fails it tries again (``command
 eval`` keeps the shell from giving up); and asked by signal it kills everything but itself,
-which works even where no new process gets a turn."""
+which works even where no new process gets a turn. Other signals by which an agent could end it
+are ignored."""
 
 TOKEN = "SANDBOX_EXEC"
 """Name of the variable that carries the token."""

@@ -28,12 +28,18 @@ async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:
     if only is not None:
         found = [record for record in found if len(only) >= 4 and str(record["Id"]).startswith(only)]
     stale = [Container(engine, str(record["Id"])) for record in found if only or _over(record)]
+    gone: list[Container] = []
+
+    async def remove(container: Container) -> None:
+        if await _remove_quietly(container):
+            gone.append(container)
+
     async with together() as tasks:
         for container in stale:
-            tasks.start_soon(_remove_quietly, container)
+            tasks.start_soon(remove, container)
     if only is None:
         await _sweep_others(engine)
-    return len(stale), len(found) - len(stale)
+    return len(gone), len(found) - len(gone)
 
 
 async def _sweep_others(engine: Engine) -> None:
@@ -61,8 +67,11 @@ def _over(record: dict[str, Any]) -> bool:
     return owner is not None and owner.gone()
 
 
-async def _remove_quietly(container: Container) -> None:
+async def _remove_quietly(container: Container) -> bool:
+    """Whether it is gone."""
     try:
         await container.remove()
+        return True
     except Exception as error:
         logger.warning("container %s could not be removed: %s", container.id[:12], explanation(error))
+        return False

@@ -22,7 +22,7 @@ from workbench.sandboxing.container import Container
 from workbench.sandboxing.engine import RefusedError, explanation, status_code
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.kill import KILL_ALL_SIGNAL, KILL_OTHERS
-from workbench.sandboxing.sweep import LOADER_CACHE, QUIET, Change, Rules, Sweep
+from workbench.sandboxing.sweep import QUIET, Change, Rules, Sweep
 
 _FOLDER, _LINK = 1 << 31, 1 << 27
 """Bits of a Go file mode, in which the engine tells what lies at a path."""
@@ -33,15 +33,25 @@ _PATIENCE = (0.05, 0.2, 1.0, 3.0)
 """Seconds that killed processes have to be gone."""
 _PIECE_LIMIT = 1 << 30
 _BATCH = 200
+_SAID = frozenset(("python", "pytest", "program"))
+"""Reasons that the scripts below give."""
 """Paths given to one command."""
 _PIN = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH\n"
 _REMOVE = _PIN + 'exec rm -rf -- "$@"'
 _SUSPECT = (
     _PIN
     + r"""
+orders() { # imports something, by whatever Python takes for the start of a line, or leads to a plug-in
+  grep -aq 'import[[:space:]]' -- "$1" && return
+  tr '\r\v\f' '\n\n\n' < "$1" | while IFS= read -r line || [ "$line" ]; do
+    case $line in /*) ;; *) line=${1%/*}/$line;; esac
+    grep -aqs pytest11 -- "$line"/*-info/entry_points.txt && exit 3
+  done
+  [ $? = 3 ]
+}
 for f; do
   case $f in
-    *.pth) grep -q '^import[[:space:]]' -- "$f" 2> /dev/null && rm -f -- "$f" && echo "python $f";;
+    *.pth) orders "$f" && rm -f -- "$f" && echo "python $f";;
     *) grep -q 'pytest11' -- "$f" 2> /dev/null && rm -rf -- "${f%/*}" && echo "pytest $f";;
   esac
 done
@@ -125,6 +135,13 @@ async def changes(container: Container) -> list[Change]:
     return [Change(str(row["Path"]), int(row["Kind"])) for row in listed or ()]
 
 
+async def written(container: Container) -> int:
+    """Bytes of the files that a container has changed or added, holes in them included."""
+    filters = {"id": container.id}
+    found: Any = await _asked(container, lambda api: api.containers(all=True, size=True, filters=filters))
+    return int(found[0].get("SizeRw") or 0) if found else 0
+
+
 async def silence(container: Container, spared: Sequence[str]) -> None:
     """Kill every process but process 1, and those spared (``pid:start``) with their children.
 
@@ -181,9 +198,8 @@ async def clean(container: Container, sweep: Sweep, rules: Rules) -> Swept:
     said += await _each(container, _SHADOWS, sweep.programs, ":".join(rules.folders))
     for line in said:
         reason, _, path = line.partition(" ")
-        reasons.setdefault(reason, []).append(path)
-    if LOADER_CACHE in sweep.restore:
-        await container.run(["/bin/sh", "-c", _PIN + "exec ldconfig"], cwd="/", user="0", timeout=60)
+        if reason in _SAID:  # else the rest of a name with a line break in it
+            reasons.setdefault(reason, []).append(path)
     return Swept({reason: tuple(paths) for reason, paths in reasons.items()})
 
 

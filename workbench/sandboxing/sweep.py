@@ -35,19 +35,26 @@ LOADER_CACHE = "/etc/ld.so.cache"
 _LIBRARY = r"/(?:usr/)?(?:local/)?lib(?:32|64|x32)?/"
 _PYTHON = r"/(?:usr/)?(?:local/)?lib/python[\d.]*/"
 _HOME = r"/(?:root|home/[^/]+)/"
-_PYTEST = r"(?:_pytest|pytest|pluggy)"
+_PYTEST = r"(?:_pytest|pytest|pytest_[a-z_]+|pluggy|iniconfig|packaging|pygments|exceptiongroup|tomli)"
+_INSTALLERS = r"(?:pip|setuptools|_distutils_hack|pkg_resources|wheel|uv)"
 _PACKAGES = r".*/(?:site|dist)-packages/"
 _ELSEWHERE = r"(?!.*/(?:site|dist)-packages/)"
 _RULES: tuple[tuple[Reason, str], ...] = (
     ("places", "(?:" + "|".join(map(re.escape, PLACES)) + r")(?:/.*)?"),
     ("cache", re.escape(LOADER_CACHE)),
     ("loader", r"/etc/ld\.so\..*"),
+    ("loader", r"/etc/nsswitch\.conf"),
     ("loader", r".*/(?:ld-linux[^/]*|ld-[\d.]+|ld-musl[^/]*|lib(?:c|dl|m|pthread|rt)(?:-[\d.]+)?)\.so[^/]*"),
     ("python", r".*/(?:site|user)customize(?:\.[^/]*|/.*)?"),
+    ("python", r"/(?:usr/)?(?:local/)?lib(?:64)?/python\d+\.zip(?:/.*)?"),
+    ("python", r"/(?:usr/)?(?:local/)?(?:s?bin/)?pyvenv\.cfg"),
     ("pytest", _ELSEWHERE + r".*/(?:conftest\.py|\.?pytest\.ini)"),
     ("pytest", r"/(?:pyproject\.toml|tox\.ini|setup\.cfg|setup\.py)"),
     ("pytest", rf".*/{_PYTEST}(?:\.py|/__init__\.py)"),
     ("pytest", _PACKAGES + rf"{_PYTEST}(?:/.*|-[^/]*\.(?:dist|egg)-info(?:/.*)?)?"),
+    ("tools", _PACKAGES + rf"{_INSTALLERS}(?:/.*|\.py|-[^/]*\.(?:dist|egg)-info(?:/.*)?)?"),
+    ("tools", r"/etc/(?:dpkg/dpkg\.cfg(?:\.d)?|perl)(?:/.*)?"),
+    ("tools", _HOME + r"\.dpkg\.cfg"),
     ("tools", _HOME + r"\.(?:curlrc|wgetrc|netrc|pydistutils\.cfg)"),
     ("tools", _HOME + r"\.(?:pip|config/pip|config/uv)(?:/.*)?"),
     ("tools", _HOME + r"\.local/bin/(?:uvx?|env(?:\.[^/]*)?|py\.?test)"),
@@ -59,7 +66,10 @@ _OWN: tuple[tuple[Reason, str], ...] = (
     ("loader", _LIBRARY + r".*\.so(?:\.[^/]*)?"),
     ("python", _PYTHON + r"(?!(?:site|dist)-packages/).*"),
 )
-"""Reason -> files that are the image's to change; new ones may be added."""
+"""Reason -> files that are the image's to change; new ones may be added, but for `_STANDARD`."""
+_STANDARD = re.compile(_PYTHON + r"(?!(?:site|dist)-packages(?:/|$))(?!.*__pycache__).*")
+"""Python's standard library, in which a new package would stand before a module of the same name."""
+_LIBRARY_FOLDER = re.compile(_PYTHON.removesuffix("/"))
 _JOBS = re.compile(r"/var/spool/(?:cron|at|anacron)(?:/.*)?|/etc/(?:crontab|anacrontab|cron\.[^/]*(?:/.*)?)")
 """What a scheduler that an ENTRYPOINT starts would run beside the verifier."""
 _VERIFIERS_PROGRAMS = frozenset(("pytest", "py.test", "uv", "uvx"))
@@ -69,7 +79,7 @@ _ANCHORS = frozenset(
     f"{root}{name}"
     for root in ("", "/usr", "/usr/local")
     for name in ("/bin", "/sbin", "/lib", "/lib64", "/etc")
-) | {"/usr", "/usr/local"}
+) | {"/usr", "/usr/local", "/logs"}
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,7 @@ class Rules:
             remove=tuple(_topmost(remove)),
             suspect=tuple(p for p, kind in listed if kind != REMOVED and _TO_READ.fullmatch(p)),
             programs=tuple(p for p, kind in listed if kind == ADDED and self._is_program(p)),
-            anchors=tuple(p for p, _ in listed if p in _ANCHORS or p in self.folders),
+            anchors=tuple(p for p, _ in listed if self._is_anchor(p)),
             reasons={reason: tuple(paths) for reason, paths in reasons.items()},
         )
 
@@ -144,10 +154,15 @@ class Rules:
         if self._serves and _JOBS.fullmatch(path):
             return "jobs"
         if kinds[path] == ADDED:
+            if _STANDARD.fullmatch(path):
+                return "python"
             return "program" if self._is_program(path) and _name(path) in _VERIFIERS_PROGRAMS else None
         if self._is_program(path) or path in self.entry:
             return "program"
         return next((reason for reason, pattern in self._own if pattern.fullmatch(path)), None)
+
+    def _is_anchor(self, path: str) -> bool:
+        return path in _ANCHORS or path in self.folders or bool(_LIBRARY_FOLDER.fullmatch(path))
 
     def _is_program(self, path: str) -> bool:
         return posixpath.dirname(path) in self.folders

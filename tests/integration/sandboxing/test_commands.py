@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -130,12 +131,22 @@ async def test_F30_what_is_left_of_a_fork_bomb_does_not_keep_a_container_from_be
 ) -> None:
     box = await start(DockerConfig(build=root_image, pids=64))
     await box.exec(["sh", "-c", f'python3 -c "{FORKS_ALWAYS.format(ends=ends)}" > /dev/null 2>&1 &'])
+    with anyio.fail_after(30):
+        while await tasks(box) < 63:
+            await anyio.sleep(0.1)
     await anyio.sleep(0.5)
     await box.settle()
     assert box.incidents == ["pids_limit"]
     for fresh in (True, False):
         async with box.judged("none", fresh=fresh) as (where, _):
             assert await processes(where) == []
+
+
+async def tasks(box: DockerSandbox) -> int:
+    """Processes in the container, by the engine's account."""
+    container = box.container
+    found: Any = await container.engine.call(lambda api: api.stats(container.id, stream=False, one_shot=True))
+    return int(found["pids_stats"].get("current", 0))
 
 
 async def test_F30_ten_thousand_orphans_are_reaped(start: Start, root_image: BuildPlan) -> None:
@@ -319,3 +330,11 @@ async def test_commands_go_by_a_shell_that_stays_until_something_is_left_behind(
     assert await stays()
     await box.exec(["sh", "-c", "kill -9 $PPID"])
     assert (await box.exec(["echo", "lives"])).stdout == "lives\n"
+
+
+async def test_a_program_with_an_endless_name_is_refused_before_it_can_hang_the_engine(
+    box: DockerSandbox,
+) -> None:
+    done = await box.exec(["x" * 200_000], timeout=5)
+    assert (done.returncode, done.stderr) == (126, "the program's name is too long\n")
+    assert (await box.exec(["echo", "y" * 100_000], timeout=5)).success

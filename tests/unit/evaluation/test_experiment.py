@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.suites import skill_md, write_files, write_suite
+from workbench.core.errors import ContentError
 from workbench.core.types import Arm, RankedSkill, Ranking
 from workbench.core.workspace import Workspace, find_workspace
 from workbench.evaluation.arguments import parse
+from workbench.evaluation.dataset import sandbox_of
 from workbench.evaluation.experiment import Experiment, defaults, experiment
 from workbench.routing.router import Query
 
@@ -180,3 +182,18 @@ def test_a_change_of_words_about_the_suite_does_not(workspace: Workspace, tmp_pa
     file = tmp_path / "tasks" / "own" / "suite.yaml"
     file.write_text(file.read_text().replace("description: d", "description: told better"))
     assert experiment_of(workspace).version == before
+
+
+@pytest.mark.parametrize(
+    "stated", ["memory_mb = 1", 'network_mode = "allowlist"\nallowed_hosts = ["pypi.org."]']
+)
+def test_what_no_container_can_be_is_refused_with_the_tasks_file(
+    workspace: Workspace, tmp_path: Path, stated: str
+) -> None:
+    file = tmp_path / "tasks/own/only/task.toml"
+    text = file.read_text()
+    file.write_text(text + ("" if "[environment]" in text else "\n[environment]\n") + stated + "\n")
+    found = experiment_of(workspace)
+    run = replace(found, engine=replace(found.engine, ok=True))  # type: ignore[type-var]
+    with pytest.raises(ContentError, match=r"tasks/own/only/task.toml: (memory_mb|allow)"):
+        sandbox_of(run, run.suite.tasks[0])

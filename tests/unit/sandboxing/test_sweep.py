@@ -42,6 +42,14 @@ def sweep(*changes: tuple[str, int]) -> Sweep:
         ("/home/agent/.config/pip/pip.conf", 1, "tools"),
         ("/root/.local/bin/uvx", 1, "tools"),
         ("/etc/apt/apt.conf.d/99evil", 1, "tools"),
+        ("/etc/dpkg/dpkg.cfg.d/zz", 1, "tools"),
+        ("/etc/perl/strict.pm", 1, "tools"),
+        (f"{PACKAGES}/pip/__init__.py", 0, "tools"),
+        (f"{PACKAGES}/iniconfig/__init__.py", 0, "pytest"),
+        ("/etc/nsswitch.conf", 0, "loader"),
+        ("/usr/lib/python311.zip", 1, "python"),
+        ("/usr/bin/pyvenv.cfg", 1, "python"),
+        ("/usr/lib/python3.11/argparse/__init__.py", 1, "python"),
     ],
 )
 def test_VF_07_what_a_verifier_takes_orders_from_is_the_images_again(

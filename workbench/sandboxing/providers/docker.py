@@ -44,6 +44,8 @@ from workbench.sandboxing.successor import Swept
 from workbench.sandboxing.transfer import Tree, unpack
 from workbench.sandboxing.watchdog import DEFAULT_MB
 
+_LONGEST_PATH = 4095
+"""Bytes; Linux' PATH_MAX without its end."""
 _NOTE_BYTES = 80
 """Room for our own line at the end of standard error."""
 
@@ -101,6 +103,8 @@ class DockerSandbox(SandboxEnvironment):
         `concurrency` has nothing to do. Output above the limit keeps its head and its tail.
         """
         limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
+        if len(cmd[0].encode()) > _LONGEST_PATH:  # would hang in the engine for ever
+            return ExecResult(False, 126, "", "the program's name is too long\n")
         with Losses():
             done = await self.container.run(
                 cmd,
