@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from workbench.cli import build
+
 if TYPE_CHECKING:
     from workbench.sandboxing.engine import Engine
 
@@ -16,6 +18,9 @@ def command(ctx: click.Context) -> None:
     """List (the default), build and prune the images that the workbench made; others are never touched."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_images)
+
+
+command.add_command(build.command)
 
 
 @command.command("list")

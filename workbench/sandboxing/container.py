@@ -347,7 +347,7 @@ class Container:
 
     async def _kill(self, token: str, user: str | None) -> bool:
         """Kill what belongs to a token, as its own user and then as root; whether all of it is gone."""
-        command = kill_command(token, alone=self._tokens <= {token})
+        command = kill_command(token, self._tokens - {token})
         own = user or self.user
         dead = False
         for who in ("0",) if own.split(":")[0] in ("", "0", "root") else (own, "0"):

@@ -5,12 +5,14 @@ the shell, builtins only so that it works where nothing can fork any more, walks
 the token and for children of what has it, stops what it finds until nothing new appears, and
 kills it, until two walks in a row find nothing. A daemon that dropped its environment
 (``env -i``) and its parents is known by its parent (process 1), by its age (not older than the
-exec) and by having no token of another exec. A container that is crowded, or in which something
+exec) and by having no token of another exec that runs. A container that is crowded, or in which something
 new keeps coming, holds a fork bomb, which only the kernel outruns: there the user's processes
 are all killed at once.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 KILL_ALL_SIGNAL = "USR1"
 MAIN_PROCESS = (
@@ -29,7 +31,8 @@ TOKEN = "SANDBOX_EXEC"
 """Name of the variable that carries the token."""
 
 SCRIPT = rf"""
-token=$1 alone=$2 oldest=
+token=$1 oldest=; shift
+others=$* alone=0; [ "$others" ] || alone=1
 crowded() {{ set -- /proc/[0-9]*; [ $# -gt 100 ]; }}
 crowded && kill -KILL -1
 stat() {{ # sets state, parent and born of a process
@@ -41,7 +44,10 @@ owner() {{ # sets whose: mine, other, nobody, unknown
   whose=unknown
   {{ whose=nobody
     while IFS= read -r line || [ -n "$line" ]; do
-      case $line in *{TOKEN}="$token"*) whose=mine; return;; *{TOKEN}=*) whose=other; return;; esac
+      case $line in *{TOKEN}="$token"*) whose=mine; return;; esac
+      for other in $others; do
+        case $line in *{TOKEN}="$other"*) whose=other; return;; esac
+      done
     done
   }} < /proc/$1/environ
 }} 2>/dev/null
@@ -76,12 +82,16 @@ while [ $empty -lt 2 ] && [ $rounds -lt 60 ]; do
 done
 [ $empty = 2 ]
 """
-"""POSIX shell, builtins only. Arguments: the token; 1 when no other exec runs in the container, else 0."""
+"""POSIX shell, builtins only. Arguments: the token, then those of execs that run beside it."""
 
 
-def kill_command(token: str, *, alone: bool) -> list[str]:
-    """The exec that kills what the exec with this token started; fails when something keeps coming."""
-    return ["/bin/sh", "-c", SCRIPT, "sh", token, "1" if alone else "0"]
+def kill_command(token: str, others: Collection[str]) -> list[str]:
+    """The exec that kills what the exec with this token started; fails when something keeps coming.
+
+    Args:
+        others: tokens of the execs that run beside it; any other token is a process' own invention.
+    """
+    return ["/bin/sh", "-c", SCRIPT, "sh", token, *sorted(others)]
 
 
 KILL_OTHERS = r"""

@@ -111,6 +111,16 @@ async def test_a_timeout_spares_what_earlier_commands_left_running(box: DockerSa
     await box.exec(["sh", "-c", "kill -9 $(ps -eo pid,args | awk '/sleep 555/ {print $1}')"], user="root")
 
 
+@pytest.mark.parametrize("user", ["root", "nobody"])
+async def test_F32_a_daemon_with_a_token_of_its_own_invention_is_killed_all_the_same(
+    box: DockerSandbox, user: str
+) -> None:
+    daemon = "(SANDBOX_EXEC=x setsid sh -c 'while :; do sleep 0.5; done' > /dev/null 2>&1 &); sleep 60"
+    with pytest.raises(TimeoutError):
+        await box.exec(["sh", "-c", daemon], timeout=1, user=user)
+    assert await processes(box) == []
+
+
 async def test_F30_a_fork_bomb_is_bounded_and_dies_with_its_timeout(
     start: Start, root_image: BuildPlan
 ) -> None:
