@@ -38,6 +38,15 @@ class Limits(Content):
     seconds: int | None = Field(default=None, ge=1, description="wall-clock seconds")
     cost_usd: float | None = Field(default=None, gt=0, description="US dollars")
 
+    def by_option(self) -> dict[str, int | float | None]:
+        """By Inspect's names."""
+        return {
+            "message_limit": self.messages,
+            "token_limit": self.tokens,
+            "time_limit": self.seconds,
+            "cost_limit": self.cost_usd,
+        }
+
 
 class SweepSpec(Content):
     """The product of models, agents, routers, k, pools and disclosures, each cell `trials` times."""

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE, place, set_aside_stale, sole_owner, tidy
+from workbench.cli._sweep_fence import (
+    LEDGER,
+    LOCK,
+    QUARANTINE,
+    identity,
+    place,
+    set_aside_stale,
+    sole_owner,
+    tidy,
+)
 from workbench.cli._sweep_ledger import read_ledger, repeated
 from workbench.cli.main import run
 from workbench.core.errors import UsageError
@@ -155,7 +164,7 @@ def test_logs_of_a_job_that_has_changed_are_set_aside_and_others_stay(tmp_path: 
     log("old", "1", "bm25")
     log("new", "2", "bm25")
     log("gone", "1", "random")
-    done = set_aside_stale(tmp_path, {place("none/none", "oracle", {"router": "bm25"}): "2"})
+    done = set_aside_stale(tmp_path, {place("none/none", {}, "oracle", {"router": "bm25"}): identity(2, {})})
     assert [name for name, _ in done.moved] == ["old.eval"]
     assert sorted(path.name for path in tmp_path.glob("*.eval")) == ["gone.eval", "new.eval"]
 
