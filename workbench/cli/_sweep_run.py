@@ -12,17 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspect_ai.hooks import Hooks, SampleEnd, SampleStart, TaskStart, hooks
+from pydantic import ValidationError
 
 from workbench.cli._sweep_fence import known_as
 from workbench.cli._sweep_ledger import Cell, Ledger, arm_of, outcome
 from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
-from workbench.core.errors import UsageError
+from workbench.core.content import plain
+from workbench.core.errors import UnknownNameError, UsageError, suggestion
 from workbench.core.types import TASK_PREFIX
 from workbench.reporting.logfile import EvalSpec
 
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalSample
+    from inspect_ai.model import GenerateConfig
 
 SCORER = "workbench"
 _BUFFER = 1
@@ -55,8 +58,11 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
         WorkbenchError: as a single evaluation would.
     """
     from inspect_ai import task_with
-    from inspect_ai.model import GenerateConfig, get_model
+    from inspect_ai.model import get_model
 
+    sampling = _generate(spec)
+    for agent in dict.fromkeys(spec.agents):
+        _check_agent(agent)
     build = _suite_task(spec.suite)
     settings = {"base_url": spec.model_base_url, **spec.model_args}
     heard = io.StringIO()
@@ -65,11 +71,43 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
         with redirect_stdout(io.StringIO()), redirect_stderr(heard), _plain_errors():
             task = build(**job.arguments(spec))
             given = {name: value for name, value in settings.items() if value is not None}
-            model = get_model(job.model, config=GenerateConfig(**spec.generate), **given)
+            model = get_model(job.model, config=sampling, **given)
         done.append(Prepared(job, task_with(task, model=model)))
     for line in dict.fromkeys(line for line in heard.getvalue().splitlines() if "--limit counts" not in line):
         sys.stderr.write(f"{line}\n")
     return done
+
+
+def _generate(spec: SweepSpec) -> GenerateConfig:
+    from inspect_ai.model import GenerateConfig
+
+    for name in spec.generate:
+        if name not in GenerateConfig.model_fields:
+            raise UnknownNameError("key in generate:", name, GenerateConfig.model_fields)
+    try:
+        return GenerateConfig(**spec.generate)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"][:1])
+        raise UsageError(f"generate.{where}: {plain(first)} (found {first['input']!r})") from None
+
+
+def _check_agent(name: str) -> None:
+    """Agents of the workbench by name; the rest (``package/name``, ``./file.py@name``) as Inspect has it."""
+    from inspect_ai._eval.loader import solver_from_spec
+
+    from workbench._registry import AGENTS
+
+    known = [agent.__name__ for agent in AGENTS]
+    if name in known:
+        return
+    if "/" not in name:
+        raise UnknownNameError("agent", name, known)
+    try:
+        with _plain_errors():
+            solver_from_spec(_solver(name))
+    except (ValueError, LookupError, OSError) as error:
+        raise UsageError(f"agent '{name}': {error}{suggestion(name, known)}") from None
 
 
 @contextmanager

@@ -222,3 +222,27 @@ def test_the_ledger_survives_a_line_that_was_cut(tmp_path: Path) -> None:
     assert repeated(ledger.path) == 0
     ledger.ends(("m", "a", "none"), entry)
     assert repeated(ledger.path) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("agents: [orcale]", "unknown agent 'orcale'; did you mean 'oracle'?"),
+        ("agents: [nobody/here]", "agent 'nobody/here': Unknown solver nobody/here"),
+        ("generate: {temprature: 0.3}", "unknown key in generate: 'temprature'; did you mean 'temperature'?"),
+        ("generate: {temperature: warm}", "generate.temperature: must be a number (found 'warm')"),
+    ],
+)
+def test_an_unknown_agent_or_setting_is_refused_before_anything_runs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+    said: str,
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "wrong.yaml"
+    file.write_text(f"suite: quickstart\nrouters: [random]\n{line}\n")
+    assert run(["sweep", str(file), "--dry-run"]) == 1
+    assert said in " ".join(capsys.readouterr().err.split())
