@@ -26,6 +26,11 @@ trials: {trials}
 tasks: [wharf-rent-roll]
 {more}
 """
+RECIPE = """\
+description: no longer at random
+stages:
+  - bm25:
+"""
 FOLDER = Path("results/small")
 
 
@@ -106,6 +111,17 @@ def test_a_dry_run_counts_no_trial_of_other_limits_or_settings(
     out = capsys.readouterr().out
     assert total(out) == ["12", "0"]
     assert "of other jobs, recipes or limits not counted" in out
+
+
+def test_a_dry_run_counts_no_trial_of_an_older_recipe(
+    space: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (space / "routers").mkdir()
+    (space / "routers" / "random.yaml").write_text(RECIPE)
+    assert run(["sweep", "small.yaml", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert total(out) == ["12", "8"], "baselines do not rest on it"
+    assert "2 logs of other jobs" in out
 
 
 def test_a_run_under_a_new_limit_takes_the_place_of_the_old_and_is_no_repetition(
