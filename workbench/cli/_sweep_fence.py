@@ -28,12 +28,14 @@ from workbench.core.errors import UsageError
 from workbench.core.locks import exclusive
 from workbench.core.types import TASK_PREFIX
 from workbench.reporting.logfile import (
+    EvalSpec,
     ForeignLogError,
     Header,
     UnreadableLogError,
     read_header,
     read_samples,
 )
+from workbench.reporting.read import UNRELATED
 
 SPEC, LOCK, LEDGER, QUARANTINE = "sweep.yaml", "sweep.lock", "ledger.jsonl", "quarantine"
 _GUARD, _OWNER = ".running", ".owner"
@@ -96,7 +98,7 @@ def set_aside_stale(folder: Path, current: Mapping[str, str]) -> Tidied:
     """Put away logs of jobs that are not what they were: their trials would count beside the new ones.
 
     Args:
-        current: `place` of every job -> its identity now. Logs of other jobs stay.
+        current: `place` of every job -> its `identity` now. Logs of other jobs stay.
     """
     done = Tidied()
     for path in sorted(folder.glob("*.eval")):
@@ -104,16 +106,36 @@ def set_aside_stale(folder: Path, current: Mapping[str, str]) -> Tidied:
             header = read_header(path)
         except (UnreadableLogError, ForeignLogError):
             continue
-        agent = (header.eval.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
-        key = place(header.eval.model, agent, header.eval.task_args_passed or {})
-        if current.get(key, str(header.eval.task_version)) != str(header.eval.task_version):
-            _move(path, "of a pool, task, recipe or version that has changed since", done)
+        where, mark = known_as(header.eval)
+        if current.get(where, mark) != mark:
+            _move(path, "of a pool, task, recipe, limit or version that has changed since", done)
     return done
 
 
-def place(model: str, agent: str, arguments: Mapping[str, Any]) -> str:
-    """What a job is known by across starts, whatever its identity."""
-    return json.dumps([model, agent, arguments], sort_keys=True, default=str)
+def place(model: str, generate: Mapping[str, Any], agent: str, arguments: Mapping[str, Any]) -> str:
+    """What a job is known by across starts, whatever its identity; settings of speed tell none apart."""
+    sampling = {
+        name: value for name, value in generate.items() if value is not None and name not in UNRELATED
+    }
+    return json.dumps([model, sampling, agent, arguments], sort_keys=True, default=str)
+
+
+def identity(version: str | int, limits: Mapping[str, Any]) -> str:
+    """What decides a job's answers besides its place: its version and the limits on a trial.
+
+    Args:
+        limits: by Inspect's names (``time_limit``); ``None`` is no limit.
+    """
+    set_ = {name: value for name, value in limits.items() if value is not None}
+    return json.dumps([str(version), set_], sort_keys=True)
+
+
+def known_as(spec: EvalSpec) -> tuple[str, str]:
+    """(place, identity) of the job that a log is of."""
+    agent = (spec.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
+    arguments = spec.task_args_passed or {}
+    where = place(spec.model, spec.model_generate_config, agent, arguments)
+    return where, identity(spec.task_version, spec.config.limits)
 
 
 def _keep_fuller(

@@ -38,6 +38,23 @@ class Progress:
         """Trials that ended."""
         return self.scored + self.excluded
 
+    @property
+    def left(self) -> int:
+        """Trials without a score."""
+        return max(0, self.planned - self.scored)
+
+
+def arm_of(sample: str, arguments: Mapping[str, Any]) -> str:
+    """An arm with what tells its settings apart: ``bm25 k=5``."""
+    label = sample.rpartition("@")[2].removeprefix("routed-")
+    if label in {"none", "gold"}:
+        return label
+    setting = [f"k={arguments['router_k']}" if "router_k" in arguments else ""]
+    setting += [f"pool={arguments['pool']}" if "pool" in arguments else ""]
+    shown = arguments.get("disclosure", "progressive")
+    setting += [str(shown) if shown != "progressive" else ""]
+    return " ".join([label, *(part for part in setting if part)])
+
 
 @dataclass
 class Ledger:

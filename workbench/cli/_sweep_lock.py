@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -13,9 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench import __version__
-from workbench.cli._sweep_fence import LOCK, place
+from workbench.cli._sweep_fence import LOCK, identity, place
+from workbench.cli._sweep_ledger import Cell, arm_of
 from workbench.cli._sweep_spec import SweepSpec
 from workbench.core.atomic import write_text
+from workbench.core.errors import UsageError
+from workbench.core.types import TASK_PREFIX
+from workbench.reporting.logfile import ForeignLogError, UnreadableLogError, read_header
 
 if TYPE_CHECKING:
     from inspect_ai.dataset import Sample
@@ -53,24 +58,39 @@ class LockedJob(_Part):
     """One Inspect task: a model, an agent, and baselines or a router.
 
     Attributes:
-        version: its identity; a digest of everything but `arguments` that changes an answer.
+        model: as Inspect logs it, "provider/name".
+        generate: sampling settings.
+        version: a digest of everything but `arguments` and `limits` that changes an answer.
+        limits: on one trial, by Inspect's names.
         routers: name -> fingerprint of recipe, weights and seed on this pool.
+        arms: arm -> samples; each runs `Lock.trials` times.
     """
 
     label: str
     model: str
+    generate: Mapping[str, Any]
     agent: str
     arguments: Mapping[str, Any]
     version: str
+    limits: Mapping[str, Any]
     pool: str
     pool_fingerprint: str
     routers: Mapping[str, str]
-    samples: int
+    arms: Mapping[str, int]
 
     @property
     def place(self) -> str:
         """What it is known by across starts."""
-        return place(self.model, self.agent, self.arguments)
+        return place(self.model, self.generate, self.agent, self.arguments)
+
+    def cell(self, sample: str) -> Cell:
+        """Where a sample of it is counted."""
+        return self.model, self.agent, arm_of(sample, self.arguments)
+
+    @property
+    def identity(self) -> str:
+        """What must be the same for a finished trial to count."""
+        return identity(self.version, self.limits)
 
 
 class Lock(_Part):
@@ -80,7 +100,7 @@ class Lock(_Part):
         packages: version of every declared dependency that is installed.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     suite: str
     trials: int
     seed: int
@@ -115,6 +135,26 @@ def write_lock(folder: Path, now: Lock) -> list[str]:
     return [] if before is None else list(changes(before, now))
 
 
+def same_suite(folder: Path, suite: str) -> None:
+    """Check that a folder holds no trials of another suite, as far as lock and logs tell.
+
+    Raises:
+        UsageError: it does; says which.
+    """
+    lock = read_lock(folder)
+    known = {lock.suite} if lock is not None else set(_suites(folder))
+    if other := sorted(known - {suite}):
+        raise UsageError(
+            f"{folder}: holds a sweep of suite '{other[0]}', not of '{suite}'; give another folder: --out DIR"
+        )
+
+
+def _suites(folder: Path) -> Iterator[str]:
+    for path in sorted(folder.glob("*.eval")):
+        with suppress(UnreadableLogError, ForeignLogError, OSError, ValueError):
+            yield read_header(path).eval.task.removeprefix(TASK_PREFIX)
+
+
 def read_lock(folder: Path) -> Lock | None:
     """The lock of the last start; ``None`` without one, or where it is of another version or damaged."""
     try:
@@ -129,10 +169,11 @@ def changes(before: Lock, now: Lock) -> Iterator[str]:
     tasks = [f"task {name}" for name in now.tasks if before.tasks.get(name) not in (None, now.tasks[name])]
     for job in now.jobs:
         then = known.get(job.place, job)
-        if then.version == job.version:
+        if then.identity == job.identity:
             continue
         parts = {
             "workbench": before.workbench != now.workbench,
+            "limits": then.limits != job.limits,
             f"pool {job.pool}": then.pool_fingerprint != job.pool_fingerprint,
             **{f"router {name}": then.routers.get(name) != mark for name, mark in job.routers.items()},
         }
@@ -168,12 +209,29 @@ def _job(part: Prepared, spec: SweepSpec) -> LockedJob:
     about = part.task.metadata or {}
     return LockedJob(
         label=part.job.label,
-        model=part.job.model,
+        model=str(part.task.model),
+        generate=_sampling(part),
         agent=part.job.agent,
         arguments=part.job.arguments(spec),
         version=str(part.task.version),
+        limits=_limits(part, spec),
         pool=about["pool"],
         pool_fingerprint=about["pool_fingerprint"],
         routers=about["routers"],
-        samples=len(part.task.dataset),
+        arms=Counter(arm_of(str(sample.id), part.job.arguments(spec)) for sample in part.task.dataset),
     )
+
+
+def _sampling(part: Prepared) -> dict[str, Any]:
+    from inspect_ai.model import Model
+
+    model = part.task.model
+    assert isinstance(model, Model)
+    return model.config.model_dump(mode="json", exclude_none=True)
+
+
+def _limits(part: Prepared, spec: SweepSpec) -> dict[str, Any]:
+    """A limit of the spec goes before the task's own, as Inspect has it."""
+    own = {name: getattr(part.task, name) for name in ("turn_limit", "working_limit")}
+    given = {name: value or getattr(part.task, name) for name, value in spec.limits.by_option().items()}
+    return {name: value for name, value in {**own, **given}.items() if value is not None}

@@ -12,16 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspect_ai.hooks import Hooks, SampleEnd, SampleStart, TaskStart, hooks
+from pydantic import ValidationError
 
-from workbench.cli._sweep_fence import place
-from workbench.cli._sweep_ledger import Cell, Ledger, Progress, outcome
+from workbench.cli._sweep_fence import known_as
+from workbench.cli._sweep_ledger import Cell, Ledger, arm_of, outcome
 from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
-from workbench.core.errors import UsageError
+from workbench.core.content import plain
+from workbench.core.errors import UnknownNameError, UsageError, suggestion
 from workbench.core.types import TASK_PREFIX
+from workbench.reporting.logfile import EvalSpec
 
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalSample
+    from inspect_ai.model import GenerateConfig
 
 SCORER = "workbench"
 _BUFFER = 1
@@ -54,8 +58,11 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
         WorkbenchError: as a single evaluation would.
     """
     from inspect_ai import task_with
-    from inspect_ai.model import GenerateConfig, get_model
+    from inspect_ai.model import get_model
 
+    sampling = _generate(spec)
+    for agent in dict.fromkeys(spec.agents):
+        _check_agent(agent)
     build = _suite_task(spec.suite)
     settings = {"base_url": spec.model_base_url, **spec.model_args}
     heard = io.StringIO()
@@ -64,11 +71,43 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
         with redirect_stdout(io.StringIO()), redirect_stderr(heard), _plain_errors():
             task = build(**job.arguments(spec))
             given = {name: value for name, value in settings.items() if value is not None}
-            model = get_model(job.model, config=GenerateConfig(**spec.generate), **given)
+            model = get_model(job.model, config=sampling, **given)
         done.append(Prepared(job, task_with(task, model=model)))
     for line in dict.fromkeys(line for line in heard.getvalue().splitlines() if "--limit counts" not in line):
         sys.stderr.write(f"{line}\n")
     return done
+
+
+def _generate(spec: SweepSpec) -> GenerateConfig:
+    from inspect_ai.model import GenerateConfig
+
+    for name in spec.generate:
+        if name not in GenerateConfig.model_fields:
+            raise UnknownNameError("key in generate:", name, GenerateConfig.model_fields)
+    try:
+        return GenerateConfig(**spec.generate)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"][:1])
+        raise UsageError(f"generate.{where}: {plain(first)} (found {first['input']!r})") from None
+
+
+def _check_agent(name: str) -> None:
+    """Agents of the workbench by name; the rest (``package/name``, ``./file.py@name``) as Inspect has it."""
+    from inspect_ai._eval.loader import solver_from_spec
+
+    from workbench._registry import AGENTS
+
+    known = [agent.__name__ for agent in AGENTS]
+    if name in known:
+        return
+    if "/" not in name:
+        raise UnknownNameError("agent", name, known)
+    try:
+        with _plain_errors():
+            solver_from_spec(_solver(name))
+    except (ValueError, LookupError, OSError) as error:
+        raise UsageError(f"agent '{name}': {error}{suggestion(name, known)}") from None
 
 
 @contextmanager
@@ -106,6 +145,7 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
     from inspect_ai import eval_set
 
     complete = True
+    limits: dict[str, Any] = spec.limits.by_option()
     with live or nullcontext():
         for agent in dict.fromkeys(part.job.agent for part in prepared):
             tasks = [part.task for part in prepared if part.job.agent == agent]
@@ -122,10 +162,7 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
                 display="none",
                 max_samples=bounds.samples,
                 max_tasks=bounds.tasks,
-                message_limit=spec.limits.messages,
-                token_limit=spec.limits.tokens,
-                time_limit=spec.limits.seconds,
-                cost_limit=spec.limits.cost_usd,
+                **limits,
             )
             if not logs or any(log.status == "cancelled" for log in logs):
                 raise KeyboardInterrupt  # which Inspect answers with no logs, and success
@@ -139,6 +176,16 @@ def _solver(name: str) -> Any:
     return SolverSpec(name if "/" in name else f"{TASK_PREFIX}{name}")
 
 
+@dataclass(frozen=True)
+class _Running:
+    """An evaluation; `job` is its place and identity, so that one run anew is no repetition."""
+
+    model: str
+    agent: str
+    arguments: Mapping[str, Any]
+    job: str
+
+
 @hooks(name="workbench_sweep", description="Keeps the ledger of a sweep.")
 class Watch(Hooks):
     """Tells the ledger of every trial. Idle unless a sweep of this process has set `ledger`."""
@@ -146,17 +193,18 @@ class Watch(Hooks):
     ledger: Ledger | None = None
 
     def __init__(self) -> None:
-        self._tasks: dict[str, tuple[str, str, str]] = {}
+        self._tasks: dict[str, _Running] = {}
 
     def enabled(self) -> bool:
         """Only while a sweep runs."""
         return Watch.ledger is not None
 
     async def on_task_start(self, data: TaskStart) -> None:
-        """Remember whose trials are coming: (model, agent, job)."""
-        agent = (data.spec.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
-        job = json.dumps([data.spec.model, agent, data.spec.task_args_passed], sort_keys=True, default=str)
-        self._tasks[data.eval_id] = (data.spec.model, agent, job)
+        """Remember whose trials are coming."""
+        spec = EvalSpec.model_validate(data.spec.model_dump(mode="json"))
+        agent = (spec.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
+        arguments = spec.task_args_passed or {}
+        self._tasks[data.eval_id] = _Running(spec.model, agent, arguments, json.dumps(known_as(spec)))
 
     async def on_sample_start(self, data: SampleStart) -> None:
         """A trial begins."""
@@ -167,26 +215,14 @@ class Watch(Hooks):
         """A trial ended."""
         if Watch.ledger is None or data.eval_id not in self._tasks:
             return
-        place = {"job": self._tasks[data.eval_id][2], "eval": data.eval_id}
+        place = {"job": self._tasks[data.eval_id].job, "eval": data.eval_id}
         name = {"sample": str(data.sample.id), "epoch": data.sample.epoch}
         entry = {**place, **name, **outcome(_record(data.sample))}
         Watch.ledger.ends(self._cell(data.eval_id, str(data.sample.id)), entry)
 
     def _cell(self, eval_id: str, sample: str) -> Cell:
-        model, agent, job = self._tasks[eval_id]
-        return model, agent, arm_of(sample, json.loads(job)[2] or {})
-
-
-def arm_of(sample: str, arguments: Mapping[str, Any]) -> str:
-    """An arm with what tells its settings apart: ``bm25 k=5``."""
-    label = sample.rpartition("@")[2].removeprefix("routed-")
-    if label in {"none", "gold"}:
-        return label
-    setting = [f"k={arguments['router_k']}" if "router_k" in arguments else ""]
-    setting += [f"pool={arguments['pool']}" if "pool" in arguments else ""]
-    shown = arguments.get("disclosure", "progressive")
-    setting += [str(shown) if shown != "progressive" else ""]
-    return " ".join([label, *(part for part in setting if part)])
+        task = self._tasks[eval_id]
+        return task.model, task.agent, arm_of(sample, task.arguments)
 
 
 def _record(sample: EvalSample) -> Mapping[str, Any] | None:
@@ -195,27 +231,3 @@ def _record(sample: EvalSample) -> Mapping[str, Any] | None:
             record: Mapping[str, Any] | None = score.metadata.get("record")
             return record
     return None
-
-
-def identities(prepared: list[Prepared], spec: SweepSpec) -> dict[str, str]:
-    """Every job's place -> its identity now."""
-    return {
-        place(str(part.task.model), part.job.agent, part.job.arguments(spec)): str(part.task.version)
-        for part in prepared
-    }
-
-
-def planned(prepared: list[Prepared], trials: int) -> dict[Cell, Progress]:
-    """Trials planned by cell."""
-    cells: dict[Cell, Progress] = {}
-    for part in prepared:
-        for sample in part.task.dataset:
-            arguments = {k: v for k, v in _given(part).items() if v is not None}
-            key = (str(part.task.model), part.job.agent, arm_of(str(sample.id), arguments))
-            cells.setdefault(key, Progress()).planned += trials
-    return cells
-
-
-def _given(part: Prepared) -> dict[str, Any]:
-    job = part.job
-    return {"router_k": job.k, "pool": job.pool, "disclosure": job.disclosure}

@@ -6,37 +6,91 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from workbench.core.content import Content, load_content, validate
 from workbench.core.digest import digest_text, short
-from workbench.core.errors import UsageError
-from workbench.core.types import CONDITIONS, ConditionName
+from workbench.core.errors import UsageError, suggestion
+from workbench.core.types import CONDITIONS, TASK_PREFIX, ConditionName
 
 DEFAULT_AGENT = "auto"
+
+
+def _no_truth(value: Any) -> Any:
+    """Pydantic reads ``true`` as 1."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")
+    return value
+
+
+def _plain_agent(name: str) -> str:
+    """An agent of the workbench is known by its short name, as logs and reports have it."""
+    return name.removeprefix(TASK_PREFIX)
+
+
+Whole = Annotated[int, BeforeValidator(_no_truth)]
+Amount = Annotated[float, BeforeValidator(_no_truth)]
+Agent = Annotated[str, AfterValidator(_plain_agent)]
 
 
 class Excluded(Content):
     """Cells left out: those that match every value given."""
 
     model: str | None = Field(default=None, description="model name")
-    agent: str | None = Field(default=None, description="agent name")
+    agent: Agent | None = Field(default=None, description="agent name")
     router: str | None = Field(default=None, description="router name")
-    k: int | None = Field(default=None, description="skills given to the agent")
+    k: Whole | None = Field(default=None, description="skills given to the agent")
     pool: str | None = Field(default=None, description="pool name")
     disclosure: str | None = Field(default=None, description="way of showing skills")
+
+
+def _matching(rule: Excluded, info: ValidationInfo) -> Excluded:
+    """A rule that leaves nothing out is a slip. Fields before `exclude` that are wrong are told first."""
+    given, spec = rule.model_dump(exclude_none=True), info.data
+    if not given:
+        raise ValueError(f"is empty; give one or more of: {', '.join(Excluded.model_fields)}")
+    if "routed" not in spec.get("conditions", CONDITIONS) and given.keys() & {"router", "k", "pool"}:
+        raise ValueError("matches nothing; no condition is 'routed'")
+    for name, value in given.items():
+        there = spec.get(_LISTS[name])
+        if there is not None and value not in there:
+            raise ValueError(
+                f"matches nothing: no {name} '{value}' in {_LISTS[name]}"
+                f"{suggestion(str(value), map(str, there))}"
+            )
+    return rule
+
+
+_LISTS = {
+    "model": "models",
+    "agent": "agents",
+    "router": "routers",
+    "k": "k",
+    "pool": "pools",
+    "disclosure": "disclosure",
+}
+Rule = Annotated[Excluded, AfterValidator(_matching)]
 
 
 class Limits(Content):
     """Bounds on one trial; none is Inspect's default, no bound."""
 
-    messages: int | None = Field(default=None, ge=1, description="messages in the conversation")
-    tokens: int | None = Field(default=None, ge=1, description="tokens, input and output")
-    seconds: int | None = Field(default=None, ge=1, description="wall-clock seconds")
-    cost_usd: float | None = Field(default=None, gt=0, description="US dollars")
+    messages: Whole | None = Field(default=None, ge=1, description="messages in the conversation")
+    tokens: Whole | None = Field(default=None, ge=1, description="tokens, input and output")
+    seconds: Whole | None = Field(default=None, ge=1, description="wall-clock seconds")
+    cost_usd: Amount | None = Field(default=None, gt=0, description="US dollars")
+
+    def by_option(self) -> dict[str, int | float | None]:
+        """By Inspect's names."""
+        return {
+            "message_limit": self.messages,
+            "token_limit": self.tokens,
+            "time_limit": self.seconds,
+            "cost_limit": self.cost_usd,
+        }
 
 
 class SweepSpec(Content):
@@ -45,19 +99,19 @@ class SweepSpec(Content):
     description: str = Field(default="", description="what it is to find out")
     suite: str = Field(description="the suite of tasks")
     models: tuple[str, ...] = Field(default=("none",), min_length=1, description="as for --model")
-    agents: tuple[str, ...] = Field(default=(DEFAULT_AGENT,), min_length=1, description="as for --solver")
+    agents: tuple[Agent, ...] = Field(default=(DEFAULT_AGENT,), min_length=1, description="as for --solver")
     routers: tuple[str, ...] = Field(default=(), description="recipes in routers/")
-    k: tuple[int, ...] = Field(default=(), description="skills given; empty: the suite's own number")
+    k: tuple[Whole, ...] = Field(default=(), description="skills given; empty: the suite's own number")
     pools: tuple[str, ...] = Field(default=(), description="pools to route in; empty: the suite's own")
     disclosure: tuple[str, ...] = Field(
         default=("progressive",), min_length=1, description="ways of showing skills"
     )
     conditions: tuple[ConditionName, ...] = Field(default=CONDITIONS, min_length=1, description="treatments")
-    trials: int = Field(default=1, ge=1, le=1000, description="trials of every task in every cell")
+    trials: Whole = Field(default=1, ge=1, le=1000, description="trials of every task in every cell")
     tasks: tuple[str, ...] = Field(default=(), description="task ids or patterns; empty is all")
     data: str | None = Field(default=None, description="local copy of the suite's tasks")
-    seed: int = Field(default=0, ge=0, description="of stochastic routers")
-    exclude: tuple[Excluded, ...] = Field(default=(), description="cells to leave out")
+    seed: Whole = Field(default=0, ge=0, description="of stochastic routers")
+    exclude: tuple[Rule, ...] = Field(default=(), description="cells to leave out")
     limits: Limits = Field(default=Limits(), description="bounds on one trial")
     generate: dict[str, Any] = Field(default={}, description="sampling settings, e.g. temperature")
     model_base_url: str | None = Field(default=None, description="endpoint of the models")

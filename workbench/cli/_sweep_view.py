@@ -48,7 +48,7 @@ def forecast(cells: Mapping[Cell, Progress], prices: Mapping[Cell, Price], width
     rows, sums = [], [0.0, 0.0, 0.0, 0.0]
     unknown = [False] * 4
     for cell, count in cells.items():
-        left, price = count.planned - count.scored, prices.get(cell)
+        left, price = count.left, prices.get(cell)
         values = [None] * 4 if price is None else [price.turns, price.tokens, price.cost, price.seconds]
         expected = [0.0 if not left else None if value is None else value * left for value in values]
         for place, value in enumerate(expected):
@@ -91,28 +91,28 @@ def prices(summaries: Summary | None, turns: Mapping[Cell, float]) -> dict[Cell,
     return found
 
 
-def standing(cells: Mapping[Cell, Progress], width: int) -> RenderableType:
-    """A row per cell: done, running, excluded, success so far, spend."""
+def standing(cells: Mapping[Cell, Progress], width: int, live: bool = True) -> RenderableType:
+    """A row per cell: done, running (which only a `live` view knows), excluded, success so far, spend."""
     columns = [
         Column("", numeric=False),
         Column("done", numeric=False),
         Column("", numeric=False, optional=True),
-        Column("running"),
+        *([Column("running")] if live else []),
         Column("excluded"),
         Column("success"),
         Column("cost"),
     ]
-    rows = [_row(cell, count) for cell, count in cells.items()]
+    rows = [_row(cell, count, live) for cell, count in cells.items()]
     return grid(columns, rows, width)
 
 
-def _row(cell: Cell, count: Progress) -> list[Text]:
+def _row(cell: Cell, count: Progress, live: bool) -> list[Text]:
     filled = 0 if not count.planned else round(12 * min(count.done / count.planned, 1))
     return [
         Text(_name(cell)),
         Text(f"{count.done}/{count.planned}"),
         Text("━" * filled + "·" * (12 - filled), style="cyan"),
-        Text(str(count.running) if count.running else ""),
+        *([Text(str(count.running) if count.running else "")] if live else []),
         Text(str(count.excluded) if count.excluded else "", style="yellow"),
         Text(rate(count.reward / count.scored) if count.scored else "-"),
         Text("-" if count.cost is None else f"${count.cost:,.2f}"),

@@ -12,9 +12,11 @@ from workbench.core.errors import UsageError
 from workbench.core.terminal import console, safe
 
 if TYPE_CHECKING:
-    from workbench.cli._sweep_ledger import Cell, Progress
+    from workbench.cli._sweep_ledger import Cell
+    from workbench.cli._sweep_lock import Lock
     from workbench.cli._sweep_run import Prepared
     from workbench.cli._sweep_spec import SweepSpec
+    from workbench.cli._sweep_tally import Tally
     from workbench.reporting.schema import Summary
 
 INCOMPLETE = 4
@@ -93,7 +95,8 @@ def run_command(
     incomplete or excluded beyond what a report may bear; 130 interrupted.
     """
     from workbench.cli._sweep_fence import sole_owner
-    from workbench.cli._sweep_run import Bounds, planned, prepare
+    from workbench.cli._sweep_lock import lock_of, same_suite
+    from workbench.cli._sweep_run import Bounds, prepare
     from workbench.cli._sweep_spec import expand, read_spec
     from workbench.core.workspace import find_workspace
     from workbench.evaluation.runs import writable
@@ -103,13 +106,14 @@ def run_command(
     if not jobs:
         raise UsageError(f"{name}: nothing to run; every cell is excluded, or there is no router")
     folder = out or find_workspace().results / name
+    same_suite(folder, wanted.suite)
     prepared = prepare(wanted, jobs)
-    cells = planned(prepared, wanted.trials)
+    lock = lock_of(wanted, prepared)
     if dry_run:
-        _forecast(cells, folder, pilot)
+        _forecast(lock, folder, pilot)
         return 0
     with sole_owner(writable(folder)):
-        complete = _run(wanted, source, prepared, cells, folder, Bounds(max_samples, max_tasks))
+        complete = _run(wanted, source, prepared, lock, folder, Bounds(max_samples, max_tasks))
     return _finish(folder, complete, html)
 
 
@@ -119,42 +123,56 @@ def status_command(folder: Path) -> int:
     """Say how far the sweep in DIR is, also while it runs. Exit codes: 0 complete, 4 not."""
     from workbench.cli._sweep_fence import LEDGER
     from workbench.cli._sweep_ledger import repeated
+    from workbench.cli._sweep_lock import read_lock
+    from workbench.cli._sweep_tally import tally
     from workbench.cli._sweep_view import standing
     from workbench.reporting.wording import plural
 
     out = console()
-    cells = _standing(folder)
-    out.print(standing(cells, out.width))
-    left = sum(count.planned - count.scored for count in cells.values())
+    lock = read_lock(folder)
+    if lock is None:
+        out.print(
+            f"{safe(str(folder))}: no readable sweep.lock, so what is planned is not known; start the sweep"
+        )
+        return INCOMPLETE
+    found = tally(lock, folder)
+    out.print(standing(found.cells, out.width, live=False))
     twice = repeated(folder / LEDGER)
-    out.print(f"{plural(left, 'trial')} not scored; {plural(twice, 'scored trial')} run twice", style="dim")
-    return INCOMPLETE if left or not cells else 0
+    out.print(
+        f"{plural(found.left, 'trial')} not scored; {plural(twice, 'scored trial')} run twice", style="dim"
+    )
+    _remark(found)
+    return INCOMPLETE if found.left else 0
 
 
 def _run(
     spec: SweepSpec,
     source: str,
     prepared: list[Prepared],
-    cells: dict[Cell, Progress],
+    lock: Lock,
     folder: Path,
     bounds: Any,
 ) -> bool:
     from workbench.cli import _sweep_run, _sweep_view
     from workbench.cli._sweep_fence import LEDGER, SPEC, set_aside_stale, tidy
     from workbench.cli._sweep_ledger import Ledger
-    from workbench.cli._sweep_lock import lock_of, write_lock
+    from workbench.cli._sweep_lock import write_lock
+    from workbench.cli._sweep_tally import tally
     from workbench.core.atomic import write_text
 
     out = console()
-    stale = set_aside_stale(folder, _sweep_run.identities(prepared, spec))
+    stale = set_aside_stale(folder, {job.place: job.identity for job in lock.jobs})
     if aside := [*stale.moved, *tidy(folder).moved]:
         out.print(_sweep_view.moved(aside))
-    changed = write_lock(folder, lock_of(spec, prepared))
+    changed = write_lock(folder, lock)
     if changed:
         out.print(f"! changed since the last start, so run again: {safe(', '.join(changed))}", style="yellow")
     write_text(folder / SPEC, source)
-    _count_done(cells, folder)
-    ledger = Ledger(folder / LEDGER, cells)
+    before = tally(lock, folder)
+    _remark(before)
+    for count in before.cells.values():
+        count.excluded = 0  # they end once more
+    ledger = Ledger(folder / LEDGER, before.cells)
     _sweep_run.Watch.ledger = ledger
     try:
         return _sweep_run.run(spec, prepared, folder, bounds, _sweep_view.watching(ledger, out))
@@ -179,14 +197,21 @@ def _finish(folder: Path, complete: bool, html: Path | None) -> int:
     return 0 if complete and sound else INCOMPLETE
 
 
-def _forecast(cells: dict[Cell, Progress], folder: Path, pilot: Path | None) -> None:
+def _remark(found: Tally) -> None:
+    for line in found.remarks():
+        console().print(f"! {line}", style="yellow")
+
+
+def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
+    from workbench.cli._sweep_tally import tally
     from workbench.cli._sweep_view import forecast, prices
 
-    _count_done(cells, folder)
+    found = tally(lock, folder)
     summary, turns = _pilot(pilot or folder)
     out = console()
-    out.print(forecast(cells, prices(summary, turns), out.width))
+    out.print(forecast(found.cells, prices(summary, turns), out.width))
     out.print(f"in {safe(str(folder))}; nothing was run", style="dim")
+    _remark(found)
 
 
 def _pilot(folder: Path) -> tuple[Summary | None, dict[Cell, float]]:
@@ -205,38 +230,3 @@ def _pilot(folder: Path) -> tuple[Summary | None, dict[Cell, float]]:
             cell = (row["model"], row["agent"], row["router"] or row["condition"])
             turns.setdefault(cell, []).append(row["turns"])
     return summary, {cell: sum(found) / len(found) for cell, found in turns.items()}
-
-
-def _count_done(cells: dict[Cell, Progress], folder: Path) -> None:
-    """Count scored trials of earlier starts, so that a view begins where the last one ended."""
-    for cell, count in _standing(folder).items():
-        if cell in cells:
-            cells[cell].scored, cells[cell].reward = count.scored, count.reward
-            cells[cell].cost = count.cost
-
-
-def _standing(folder: Path) -> dict[Cell, Progress]:
-    """What the logs say, by cell: every planned trial once."""
-    from workbench.cli._sweep_ledger import Progress
-    from workbench.cli._sweep_run import arm_of
-    from workbench.reporting.logfile import read_header
-    from workbench.reporting.read import Notes, read_trials
-
-    logs = sorted(folder.glob("*.eval")) if folder.is_dir() else []
-    cells: dict[Cell, Progress] = {}
-    headers: dict[Path, Any] = {}
-    for trial in read_trials(logs, Notes()):
-        header = headers.setdefault(trial.log, None) or read_header(trial.log)
-        headers[trial.log] = header
-        agent = (header.eval.solver or "auto").removeprefix("workbench/")
-        cell = (header.eval.model, agent, arm_of(trial.sample_id, header.eval.task_args_passed or {}))
-        count = cells.setdefault(cell, Progress())
-        count.planned += 1
-        if trial.status == "scored" and trial.record is not None:
-            count.scored += 1
-            count.reward += trial.record.outcome.reward or 0.0
-            if trial.record.spend.cost_usd is not None:
-                count.cost = (count.cost or 0.0) + trial.record.spend.cost_usd
-        elif trial.status == "excluded":
-            count.excluded += 1
-    return cells

@@ -55,6 +55,18 @@ class _Dataset(_Logged):
 
 class _Config(_Logged):
     epochs: int | None = None
+    message_limit: int | None = None
+    token_limit: int | None = None
+    token_limit_type: str | None = None
+    turn_limit: int | None = None
+    time_limit: int | None = None
+    working_limit: int | None = None
+    cost_limit: float | None = None
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What bounds a trial, by Inspect's names; a run under other limits is another run."""
+        return self.model_dump(exclude_none=True, exclude={"epochs"})
 
 
 class EvalSpec(_Logged):

@@ -17,7 +17,7 @@ from workbench.reporting.logfile import (
 )
 from workbench.reporting.trial import Plan, Trial, split_id, trial_of
 
-_UNRELATED = frozenset(
+UNRELATED = frozenset(
     ("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "batch", "cache")
 )
 """Generation settings that change how fast an answer comes, not which."""
@@ -51,7 +51,7 @@ class Notes:
 def read_trials(logs: Sequence[Path], notes: Notes) -> Iterator[Trial]:
     """Every planned trial of some logs, once.
 
-    A trial is known by task, task arguments, model and settings, sample and epoch. Of several
+    A trial is known by task, task arguments, model and settings, limits, sample and epoch. Of several
     records of one trial the scored one wins, then the excluded, then the pending; among equals the
     one whose log was created last (by the stamp inside the log: copies and touched files change
     nothing). Samples are read one at a time; only identities are kept.
@@ -123,7 +123,7 @@ def _trials(path: Path, header: Header, notes: Notes) -> Iterator[tuple[_Key, Tr
 def _settings(header: Header) -> str:
     """Digest of everything given to an evaluation that changes its answers."""
     spec = header.eval
-    generation = {k: v for k, v in spec.model_generate_config.items() if k not in _UNRELATED}
+    generation = {k: v for k, v in spec.model_generate_config.items() if k not in UNRELATED}
     return digest_json(
         [
             spec.task,
@@ -132,6 +132,7 @@ def _settings(header: Header) -> str:
             spec.model,
             spec.model_args,
             generation,
+            spec.config.limits,
             spec.solver,
             spec.solver_args_passed or {},
         ]

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE, place, set_aside_stale, sole_owner, tidy
+from workbench.cli._sweep_fence import (
+    LEDGER,
+    LOCK,
+    QUARANTINE,
+    identity,
+    place,
+    set_aside_stale,
+    sole_owner,
+    tidy,
+)
 from workbench.cli._sweep_ledger import read_ledger, repeated
 from workbench.cli.main import run
 from workbench.core.errors import UsageError
@@ -155,7 +164,7 @@ def test_logs_of_a_job_that_has_changed_are_set_aside_and_others_stay(tmp_path: 
     log("old", "1", "bm25")
     log("new", "2", "bm25")
     log("gone", "1", "random")
-    done = set_aside_stale(tmp_path, {place("none/none", "oracle", {"router": "bm25"}): "2"})
+    done = set_aside_stale(tmp_path, {place("none/none", {}, "oracle", {"router": "bm25"}): identity(2, {})})
     assert [name for name, _ in done.moved] == ["old.eval"]
     assert sorted(path.name for path in tmp_path.glob("*.eval")) == ["gone.eval", "new.eval"]
 
@@ -213,3 +222,27 @@ def test_the_ledger_survives_a_line_that_was_cut(tmp_path: Path) -> None:
     assert repeated(ledger.path) == 0
     ledger.ends(("m", "a", "none"), entry)
     assert repeated(ledger.path) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("agents: [orcale]", "unknown agent 'orcale'; did you mean 'oracle'?"),
+        ("agents: [nobody/here]", "agent 'nobody/here': Unknown solver nobody/here"),
+        ("generate: {temprature: 0.3}", "unknown key in generate: 'temprature'; did you mean 'temperature'?"),
+        ("generate: {temperature: warm}", "generate.temperature: must be a number (found 'warm')"),
+    ],
+)
+def test_an_unknown_agent_or_setting_is_refused_before_anything_runs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+    said: str,
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "wrong.yaml"
+    file.write_text(f"suite: quickstart\nrouters: [random]\n{line}\n")
+    assert run(["sweep", str(file), "--dry-run"]) == 1
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -187,3 +187,20 @@ def test_an_interrupted_run_leaves_what_it_finished_and_the_rest_pending(
     assert statuses(trials) == {"scored": 2, "pending": 3}
     assert {task for (task, _, _), trial in trials.items() if trial.status == "scored"} == {"t0", "t1"}
     assert not notes.unreadable
+
+
+def test_a_run_under_other_limits_is_another_run(
+    run_eval: RunEval, make_record: MakeRecord, tmp_path: Path
+) -> None:
+    """The scored trial without a limit hid the one that the limit ended."""
+    from inspect_ai.log import read_eval_log, write_eval_log
+
+    free = run_eval(tmp_path, make_record, arms=("none",))
+    log = read_eval_log(str(free))
+    log.eval.config.time_limit = 1
+    bound = tmp_path / "bound.eval"
+    write_eval_log(log, str(bound))
+    notes = Notes()
+    found = list(read_trials([free, bound], notes))
+    assert Counter(trial.log for trial in found) == {free: 2, bound: 2}
+    assert notes.superseded == 0

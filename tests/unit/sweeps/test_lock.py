@@ -21,7 +21,9 @@ def job(version: str = "1", pool: str = "aa", router: str = "bb") -> LockedJob:
         pool="mine",
         pool_fingerprint=pool,
         routers={"bm25": router},
-        samples=2,
+        generate={},
+        limits={},
+        arms={"bm25": 2},
     )
 
 

@@ -83,3 +83,50 @@ def test_a_file_and_flags_together_or_neither_are_refused(tmp_path: Path) -> Non
         read_spec(None, {})
     with pytest.raises(ContentError, match="trials"):
         read_spec(None, {"suite": "quickstart", "trials": "many"})
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("{router: bm52}", "no router 'bm52' in routers; did you mean 'bm25'"),
+        ("{}", "is empty; give one or more of: model, agent, router, k, pool, disclosure"),
+        ("{agent: orcale}", "no agent 'orcale' in agents; did you mean 'oracle'"),
+        ("{router: bm25, k: 7}", "no k '7' in k; there are: 1, 5"),
+        ("{pool: p}", "no pool 'p' in pools; there is none"),
+    ],
+)
+def test_an_exclusion_that_leaves_nothing_out_is_refused_with_its_line(
+    tmp_path: Path, rule: str, said: str
+) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(
+        "suite: quickstart\n"
+        "agents: [oracle]\n"
+        "exclude:\n"
+        "  - {router: random, k: 1}\n"
+        f"  - {rule}\n"
+        "routers: [bm25, random]\n"
+        "k: [1, 5]\n"
+    )
+    with pytest.raises(ContentError) as caught:
+        load_content(file, SweepSpec)
+    assert f"s.yaml:5: exclude.1: {'' if rule == '{}' else 'matches nothing: '}{said}" in str(caught.value)
+
+
+def test_an_exclusion_of_a_routers_setting_without_routed_trials_is_refused() -> None:
+    with pytest.raises(ValueError, match="no condition is 'routed'"):
+        spec(conditions=["none"], exclude=[{"router": "bm25"}])
+
+
+def test_an_agent_is_the_same_with_and_without_its_package() -> None:
+    """`workbench/oracle` was another agent than `oracle`, so an exclusion of it did nothing."""
+    jobs = expand(spec(agents=["oracle", "workbench/nop"], exclude=[{"agent": "workbench/oracle"}]))
+    assert {job.agent for job in jobs} == {"nop"}
+
+
+@pytest.mark.parametrize("key", ["trials: true", "k: [true]", "seed: false", "limits: {seconds: true}"])
+def test_true_is_no_number(tmp_path: Path, key: str) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(f"suite: quickstart\nrouters: [bm25]\n{key}\n")
+    with pytest.raises(ContentError, match=r"s\.yaml:3: .*must be a number, not true or false"):
+        load_content(file, SweepSpec)

@@ -1,0 +1,162 @@
+"""How far a sweep is: what the lock plans, and only trials that a start would not run again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE
+from workbench.cli._sweep_ledger import repeated
+from workbench.cli.main import run
+from workbench.reporting.find import find_logs
+from workbench.reporting.logfile import read_header
+from workbench.reporting.read import Notes, read_trials
+
+MODULE = "import sys; from workbench.cli.main import main; main(sys.argv[1:])"
+SPEC = """\
+suite: quickstart
+agents: [oracle, nop]
+routers: [random]
+trials: {trials}
+tasks: [wharf-rent-roll]
+{more}
+"""
+RECIPE = """\
+description: no longer at random
+stages:
+  - bm25:
+"""
+FOLDER = Path("results/small")
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a complete sweep: 2 agents x 3 arms x 2 trials."""
+    folder = tmp_path_factory.mktemp("ran")
+    write(folder)
+    perform(folder)
+    return folder
+
+
+@pytest.fixture
+def space(ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, which is the current folder."""
+    target = tmp_path / "space"
+    shutil.copytree(ran, target)
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
+    monkeypatch.chdir(target)
+    return target
+
+
+def write(folder: Path, trials: int = 2, more: str = "") -> None:
+    (folder / "small.yaml").write_text(SPEC.format(trials=trials, more=more))
+
+
+def perform(folder: Path) -> str:
+    """Run the sweep in a process of its own: Inspect leaves streams to the garbage collector."""
+    command = [sys.executable, "-c", MODULE, "sweep", "small.yaml"]
+    environment = {**os.environ, "DOCKER_HOST": "unix:///nonexistent.sock"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, text=True, capture_output=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def total(out: str) -> list[str]:
+    """Trials and done of a forecast."""
+    return next(line for line in out.splitlines() if line.startswith("in all")).split()[2:4]
+
+
+def test_an_agent_that_never_started_leaves_a_sweep_incomplete(
+    space: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed between two jobs: the logs of one agent only, the lock with both."""
+    assert run(["sweep", "status", str(FOLDER)]) == 0
+    assert "0 trials not scored" in capsys.readouterr().out
+    for log in FOLDER.glob("*.eval"):
+        if read_header(log).eval.solver == "workbench/nop":
+            log.unlink()
+    (FOLDER / "cut.eval").write_bytes(next(FOLDER.glob("*.eval")).read_bytes()[:300])
+    assert run(["sweep", "status", str(FOLDER)]) == 4
+    out = capsys.readouterr().out
+    assert "6 trials not scored" in out
+    assert "1 log cannot be read" in out
+    assert "running" not in out, "logs do not tell"
+    assert [line.split()[3] for line in out.splitlines() if " nop " in line] == ["0/2"] * 3
+
+
+def test_a_folder_without_a_lock_is_never_called_complete(
+    space: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (FOLDER / LOCK).unlink()
+    assert run(["sweep", "status", str(FOLDER)]) == 4
+    assert "no readable sweep.lock" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("more", ["limits: {seconds: 300}", "generate: {temperature: 0.5}"])
+def test_a_dry_run_counts_no_trial_of_other_limits_or_settings(
+    space: Path, capsys: pytest.CaptureFixture[str], more: str
+) -> None:
+    write(space)
+    assert run(["sweep", "small.yaml", "--dry-run"]) == 0
+    assert total(capsys.readouterr().out) == ["12", "12"]
+    write(space, more=more)
+    assert run(["sweep", "small.yaml", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert total(out) == ["12", "0"]
+    assert "of other jobs, recipes or limits not counted" in out
+
+
+def test_a_dry_run_counts_no_trial_of_an_older_recipe(
+    space: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (space / "routers").mkdir()
+    (space / "routers" / "random.yaml").write_text(RECIPE)
+    assert run(["sweep", "small.yaml", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert total(out) == ["12", "8"], "baselines do not rest on it"
+    assert "2 logs of other jobs" in out
+
+
+def test_a_run_under_a_new_limit_takes_the_place_of_the_old_and_is_no_repetition(
+    space: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(space, more="limits: {seconds: 300}")
+    assert "(limits)" in perform(space)
+    trials = list(read_trials(find_logs([FOLDER]), Notes()))
+    assert len(trials) == 12
+    assert {read_header(trial.log).eval.config.time_limit for trial in trials} == {300}
+    assert len(list((FOLDER / QUARANTINE).iterdir())) == 4
+    assert repeated(FOLDER / LEDGER) == 0
+    assert run(["sweep", "status", str(FOLDER)]) == 0
+    assert run(["sweep", "small.yaml", "--dry-run"]) == 0
+    assert total(capsys.readouterr().out) == ["12", "12"]
+
+
+def test_fewer_trials_than_are_there_are_said_and_never_negative(
+    space: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(space, trials=1)
+    assert run(["sweep", "small.yaml", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert total(out) == ["6", "6"]
+    assert "-0" not in out
+    assert "6 scored trials beyond the number planned" in out
+
+
+@pytest.mark.parametrize("lock", [True, False])
+def test_another_suite_in_the_folder_of_a_sweep_is_refused(
+    space: Path, capsys: pytest.CaptureFixture[str], lock: bool
+) -> None:
+    if not lock:
+        (FOLDER / LOCK).unlink()
+    command = ["sweep", "--suite", "srabench-sample", "--routers", "random", "--out", str(FOLDER)]
+    assert run([*command, "--dry-run"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "holds a sweep of suite 'quickstart', not of 'srabench-sample'" in said
