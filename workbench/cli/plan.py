@@ -66,8 +66,9 @@ def command(
     workbench plan results/pilot --effect 0.1
     workbench plan --rates 0.4 0.5 --tasks 87 --effect 0.1
 
-    More trials shrink only what varies within a task. Power is that of the paired t test over tasks,
-    two-sided at alpha divided by the comparisons (Bonferroni: the worst case of Holm).
+    More trials shrink only what varies within a task. Power is that of the exact sign-flip test that
+    reports use, two-sided at alpha divided by the comparisons (Bonferroni: the worst case of Holm), with
+    the variance that an effect of that size implies: exact for one 0/1 trial a task, else a lower bound.
     """
     from workbench.stats.power import Design
 

@@ -10,22 +10,29 @@ from workbench.stats.gap import gap_share
 from workbench.stats.interval import Interval
 from workbench.stats.multiplicity import holm
 from workbench.stats.paired import Difference, difference
-from workbench.stats.power import detectable, paired_components
+from workbench.stats.power import Design, detectable, paired_components
 from workbench.stats.proportion import task_means
 
 Rewards = Mapping[str, Sequence[float]]
 
 
-def compared(cells: list[Cell], cell: Cell, summary: ArmSummary, level: float, seed: int) -> ArmSummary:
-    """`summary` with its comparisons: gold and routed arms to none, routed arms to gold."""
+def compared(
+    cells: list[Cell], cell: Cell, summary: ArmSummary, level: float, seed: int, family: int = 1
+) -> ArmSummary:
+    """`summary` with its comparisons: gold and routed arms to none, routed arms to gold.
+
+    Args:
+        family: routed arms of the report, which `adjusted` will correct for.
+    """
     if cell.arm.condition == "none":
         return summary
+    family = family if cell.arm.condition == "routed" else 1
     none = baseline(cells, cell, "none")
     gold = baseline(cells, cell, "gold") if cell.arm.condition == "routed" else None
     return summary.model_copy(
         update={
-            "vs_none": None if none is None else comparison(cell, none, level, seed),
-            "vs_gold": None if gold is None else comparison(cell, gold, level, seed),
+            "vs_none": None if none is None else comparison(cell, none, level, seed, family),
+            "vs_gold": None if gold is None else comparison(cell, gold, level, seed, family),
             "gap": None if none is None or gold is None else _gap(cell, none, gold, level),
         }
     )
@@ -55,8 +62,12 @@ def _holm(comparisons: Iterable[Comparison | None]) -> list[Comparison | None]:
     ]
 
 
-def comparison(cell: Cell, base: Cell, level: float, seed: int) -> Comparison:
-    """One cell minus another, on the tasks scored in both; uncorrected."""
+def comparison(cell: Cell, base: Cell, level: float, seed: int, family: int = 1) -> Comparison:
+    """One cell minus another, on the tasks scored in both; p is uncorrected.
+
+    Args:
+        family: comparisons that Holm will be run over; what is `detectable` is so at 5 % / `family`.
+    """
     mine, theirs = cell.rewards, base.rewards
     common = sorted(mine.keys() & theirs.keys())
     missing = tuple(sorted((cell.by_task.keys() | base.by_task.keys()) - set(common)))
@@ -74,7 +85,7 @@ def comparison(cell: Cell, base: Cell, level: float, seed: int) -> Comparison:
         better=found.better,
         worse=found.worse,
         missing=missing,
-        detectable=_detectable(first, second, found),
+        detectable=_detectable(first, second, found, family),
         changes=changes(common, first, second),
     )
 
@@ -109,13 +120,17 @@ def _uncompared(label: str, missing: tuple[str, ...]) -> Comparison:
 
 
 def _detectable(
-    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], found: Difference
+    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], found: Difference, family: int
 ) -> float | None:
     if found.tasks < 2:
         return None
     trials = round(sum(map(len, [*first, *second])) / (2 * found.tasks))
-    least = detectable(paired_components(first, second), found.tasks, trials)
-    return least if least is None or least <= 1 else None
+    return detectable(paired_components(first, second), found.tasks, trials, corrected_design(family))
+
+
+def corrected_design(family: int) -> Design:
+    """80 % power at what Holm leaves for certain to each of `family` >= 1 comparisons."""
+    return Design(alpha=0.05 / family)
 
 
 def _gap(cell: Cell, none: Cell, gold: Cell, level: float) -> GoldGap | None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from workbench.core.types import PASS
 from workbench.reporting.arms import arm_summary
 from workbench.reporting.cells import Cell
-from workbench.reporting.compare import comparison
+from workbench.reporting.compare import comparison, corrected_design
 from workbench.reporting.pairing import BlockKey, Pair
 from workbench.reporting.schema import Comparison, Estimate
 from workbench.stats.bootstrap import bootstrap_mean
@@ -65,7 +65,7 @@ class PairedResult(_Part):
         p_fdr: after Benjamini and Hochberg over this report.
         bootstrap: BCa interval over tasks, as a check.
         tasks_for, trials_for: tasks (at these trials), trials (on these tasks) that would find the
-            observed difference with 80 % power; ``None`` where no number would.
+            observed difference with 80 % power at 5 % / family; ``None`` where no number would.
     """
 
     first: Side
@@ -104,7 +104,7 @@ class Question:
 
 def paired_report(pairs: Sequence[Pair], question: Question) -> PairedReport:
     """Compare pairs, which are one family for the corrections."""
-    results = [_result(pair, question) for pair in pairs]
+    results = [_result(pair, question, len(pairs)) for pair in pairs]
     tested = [r.comparison.p_value for r in results if r.comparison.p_value is not None]
     corrected = iter(zip(holm(tested), benjamini_hochberg(tested), strict=True))
     found = [
@@ -118,12 +118,12 @@ def _corrected(result: PairedResult, adjusted: float, fdr: float, family: int) -
     return result.model_copy(update={"comparison": found, "p_fdr": fdr})
 
 
-def _result(pair: Pair, question: Question) -> PairedResult:
-    found = comparison(pair.first, pair.second, question.level, question.seed)
+def _result(pair: Pair, question: Question, family: int) -> PairedResult:
+    found = comparison(pair.first, pair.second, question.level, question.seed, family)
     mine, theirs = pair.first.rewards, pair.second.rewards
     common = sorted(mine.keys() & theirs.keys())
     first, second = [mine[t] for t in common], [theirs[t] for t in common]
-    wanted = _needed(first, second, found.difference.value)
+    wanted = _needed(first, second, found.difference.value, family)
     return PairedResult(
         first=_side(pair.first_block, pair.first, question.level),
         second=_side(pair.second_block, pair.second, question.level),
@@ -185,10 +185,13 @@ def _sameness(first: Rewards, second: Rewards, margin: float | None) -> Sameness
     )
 
 
-def _needed(first: Rewards, second: Rewards, effect: float | None) -> tuple[int | None, int | None]:
-    """(tasks, trials) for the difference that was seen."""
+def _needed(
+    first: Rewards, second: Rewards, effect: float | None, family: int
+) -> tuple[int | None, int | None]:
+    """(tasks, trials) for the difference that was seen, corrected for `family` comparisons."""
     if not effect or len(first) < 2:
         return None, None
     pilot = paired_components(first, second)
     trials = max(1, round(sum(map(len, [*first, *second])) / (2 * len(first))))
-    return tasks_needed(pilot, abs(effect), trials), trials_needed(pilot, abs(effect), len(first))
+    size, design = abs(effect), corrected_design(family)
+    return tasks_needed(pilot, size, trials, design), trials_needed(pilot, size, len(first), design)

@@ -71,7 +71,7 @@ def planned(
         alpha=design.alpha,
         between=pilot.between,
         within=pilot.within,
-        detectable={t: _in_range(detectable(pilot, tasks, t, design)) for t in counts},
+        detectable={t: detectable(pilot, tasks, t, design) for t in counts},
         needed=None
         if effect is None or not pilot.variance(1)
         else _needed(pilot, effect, tasks, counts, design),
@@ -107,7 +107,3 @@ def _needed(
         trials=trials_needed(pilot, effect, tasks, design),
         tasks={t: tasks_needed(pilot, effect, t, design) for t in counts},
     )
-
-
-def _in_range(value: float | None) -> float | None:
-    return value if value is not None and value <= 1 else None

@@ -181,7 +181,8 @@ class Comparison(_Part):
         p_adjusted: Holm over the comparisons of routed arms with baselines of this condition.
         family: number of comparisons adjusted for.
         missing: tasks left out because one of the two arms has no scored trial of them.
-        detectable: the smallest difference this design finds with 80 % power at the 5 % level.
+        detectable: the smallest difference this design finds with 80 % power, by the sign-flip test at 5 %
+            divided by the comparisons that Holm corrects for (conservative).
         changes: tasks whose means differ, those that lost most first.
     """
 

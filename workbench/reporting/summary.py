@@ -32,7 +32,8 @@ def summarise(
     """
     collected = collect(trials)
     grouped = group(collected.facts)
-    arms = adjusted([arm for cells in grouped.values() for arm in _arms(cells, level, seed)])
+    family = sum(cell.arm.condition == "routed" for cells in grouped.values() for cell in cells)
+    arms = adjusted([arm for cells in grouped.values() for arm in _arms(cells, level, seed, family)])
     remaining = iter(arms)
     plain = [_block(key, cells, [next(remaining) for _ in cells]) for key, cells in grouped.items()]
     blocks = tuple(
@@ -55,8 +56,8 @@ def summarise(
     )
 
 
-def _arms(cells: list[Cell], level: float, seed: int) -> list[ArmSummary]:
-    return [compared(cells, cell, arm_summary(cell, level), level, seed) for cell in cells]
+def _arms(cells: list[Cell], level: float, seed: int, family: int) -> list[ArmSummary]:
+    return [compared(cells, cell, arm_summary(cell, level), level, seed, family) for cell in cells]
 
 
 def _block(key: tuple[str, str, str], cells: Sequence[Cell], arms: Sequence[ArmSummary]) -> Block:

@@ -14,7 +14,8 @@ _HELD = "\u00a0"
 
 
 DETECTABLE = (
-    "MDE: the least difference this design finds with 80% power (-: unknown where all tasks differ alike)."
+    "MDE: the least difference this design finds with 80% power, all corrected for "
+    "(-: none, or unknown as all tasks differ alike)."
 )
 
 

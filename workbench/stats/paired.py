@@ -4,7 +4,9 @@ The unit of analysis is the task: trials are averaged within it, tasks are what 
 interval to report was chosen by simulation (`bench/calibration.py`, 264 designs of 20 to 87 tasks): the
 clustered score interval covers 97.6 % on average and 94.8 % at worst, the t interval 89.6 %, the
 bootstrap 87.2 %. That of Newcombe's kind (MOVER) is wider, and yet too narrow where few tasks differ,
-all in one direction.
+all in one direction. Where rewards are fractional it would take differences to vary as much as those of
+0/1 rewards, so that small ones were never found: there the sign-flip test is inverted
+(`inversion.fractional_interval`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.stats.interval import LEVEL, Interval
+from workbench.stats.inversion import fractional_interval
 from workbench.stats.permutation import sign_flip
 from workbench.stats.proportion import TaskRewards, task_means
 from workbench.stats.quantiles import two_sided
@@ -29,7 +32,8 @@ class Difference:
     """First arm minus second, in [-1, 1].
 
     Attributes:
-        interval: clustered score interval (`score.PairedScore`), ``None`` with one task.
+        interval: clustered score interval (`score.PairedScore`), of fractional rewards
+            `inversion.fractional_interval`; ``None`` with one task.
         standard_error: closed form, clustered by task; ``None`` with one task.
         p_value: `permutation.sign_flip`.
         tasks: number of tasks compared.
@@ -53,19 +57,33 @@ def difference(
     Raises:
         ValueError: no tasks, different tasks, a task without trials, or a reward outside [0, 1].
     """
+    import numpy as np
+
     values = task_differences(first, second)
     alone = len(values) < 2
+    rng = np.random.default_rng(rng)
+    p_value = sign_flip(values, rng)
     trials = min(sum(map(len, first)), sum(map(len, second)))
-    interval = None if alone else PairedScore.of(values, trials).interval(level)
+    if alone:
+        interval = None
+    elif is_binary(first, second):
+        interval = PairedScore.of(values, trials).interval(level)
+    else:
+        interval = fractional_interval(values, trials, p_value, rng, level)
     return Difference(
         estimate=math.fsum(values) / len(values),
         interval=interval,
         standard_error=None if alone else clustered_error(values),
-        p_value=sign_flip(values, rng),
+        p_value=p_value,
         tasks=len(values),
         better=sum(value > 1e-12 for value in values),
         worse=sum(value < -1e-12 for value in values),
     )
+
+
+def is_binary(*arms: TaskRewards) -> bool:
+    """Whether every reward is 0 or 1."""
+    return all(reward in (0, 1) for arm in arms for task in arm for reward in task)
 
 
 def task_differences(first: TaskRewards, second: TaskRewards) -> list[float]:

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Counts = NDArray[np.int64]
 
 
 def normal_quantile(probability: float) -> float:
@@ -34,6 +42,15 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
     from scipy import special
 
     return float(special.betaincinv(a, b, probability))
+
+
+def binomial(most: Counts, trials: Counts, probability: float) -> Array:
+    """Chance of at most `most` successes in so many `trials`, elementwise; 0 where `most` is negative."""
+    import numpy as np
+    from scipy import special
+
+    found: Array = np.where(most < 0, 0.0, special.bdtr(np.maximum(most, 0), trials, probability))
+    return found
 
 
 def noncentral_t_cdf(value: float, df: float, noncentrality: float) -> float:

@@ -10,6 +10,7 @@ from workbench.stats.gap import gap_share
 from workbench.stats.paired import difference, task_differences
 from workbench.stats.permutation import attainable, sign_flips
 from workbench.stats.planted import rewards, true_rates
+from workbench.stats.power import Design, detectable, paired_components
 from workbench.stats.proportion import clustered_rate
 
 RUNS = 400
@@ -97,3 +98,61 @@ def test_a_share_of_the_gap_is_covered(tasks: int, share: float) -> None:
         found = gap_share(*arms)
         covered += found.interval is None or share in found.interval
     assert covered / RUNS >= 0.95 - ERROR
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tasks", "trials", "rate", "correlation", "family"),
+    [
+        (12, 1, 0.05, 0.3, 1),
+        (20, 1, 0.3, 1.0, 1),
+        (20, 3, 0.3, 0.3, 4),
+        (40, 3, 0.05, 0.3, 1),
+        (40, 1, 0.3, 0.3, 4),
+    ],
+)
+def test_what_is_said_to_be_detectable_is_detected(
+    tasks: int, trials: int, rate: float, correlation: float, family: int
+) -> None:
+    """A large pilot in which the arms hardly differ, then arms that differ by what it calls detectable."""
+    rng = np.random.default_rng(104)
+
+    def arms(count: int, effect: float, trials: int) -> tuple[list[list[float]], list[list[float]]]:
+        rates = true_rates(rng, count, rate, correlation)
+        better = 1 - (1 - rates) * (1 - effect / (1 - rate))
+        return rewards(rng, better, trials), rewards(rng, rates, trials)
+
+    design = Design(alpha=0.05 / family)
+    least = detectable(paired_components(*arms(4000, 0.01, trials)), tasks, trials, design)
+    assert least is not None
+    found = [difference(*arms(tasks, least, trials), rng).p_value < design.alpha for _ in range(RUNS)]
+    assert np.mean(found) >= 0.8 - 3 * (0.8 * 0.2 / RUNS) ** 0.5
+
+
+def graded(
+    rng: np.random.Generator, tasks: int, effect: float
+) -> tuple[list[list[float]], list[list[float]]]:
+    """Fractional rewards whose differences have mean `effect` and deviation 0.05."""
+    base = 0.3 + 0.4 * rng.random(tasks)
+    return [[value] for value in base + effect + 0.05 * rng.normal(size=tasks)], [[value] for value in base]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [12, 40])
+@pytest.mark.parametrize("effect", [0.0, 0.05])
+def test_a_small_difference_of_fractional_rewards_is_covered_and_found(tasks: int, effect: float) -> None:
+    rng = np.random.default_rng(105)
+    covered = found = 0
+    runs = 100
+    for _ in range(runs):
+        result = difference(*graded(rng, tasks, effect), 0)
+        assert result.interval is not None
+        assert (0 in result.interval) == (result.p_value >= 0.05)
+        covered += effect in result.interval
+        found += result.p_value < 0.05
+    error = 3 * (0.05 * 0.95 / runs) ** 0.5
+    assert covered / runs >= 0.95 - error
+    if not effect:
+        assert found / runs <= 0.05 + error
+    else:
+        assert found / runs >= (0.99 if tasks == 40 else 0.75)

@@ -35,8 +35,7 @@ def test_the_detectable_difference_has_the_power_asked_for() -> None:
     found = assumed_components(0.4, 0.5, 0.5)
     least = detectable(found, 87, 5)
     assert least is not None
-    error = (found.variance(5) / 87) ** 0.5
-    assert power(least, error, 87) == pytest.approx(0.8, abs=1e-6)
+    assert power(least, found, 87, 5) == pytest.approx(0.8, abs=1e-6)
 
 
 def test_values_out_of_range_are_refused() -> None:
