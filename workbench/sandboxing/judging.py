@@ -38,8 +38,8 @@ from workbench.sandboxing.successor import (
 from workbench.sandboxing.sweep import Rules, Sweep
 from workbench.sandboxing.watchdog import DEFAULT_MB
 
-_SPARE = 64 << 20
-"""What may be written between two looks of the watchdog."""
+_SPARE = 2 << 30
+"""Bytes that may be copied in vain: beyond the limit, what is left is judged, unless it is mostly holes."""
 
 
 class Judging:
