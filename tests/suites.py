@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-DOCKERFILE = "FROM python:3.12-slim\nWORKDIR /app\nCOPY skills /root/.claude/skills\n"
+DOCKERFILE = "FROM python:3.12-slim\nWORKDIR /app\nCOPY skills /opt/.claude/skills\n"
 TEST = """#!/bin/bash
 if grep -qx done done.txt; then R=1; else R=0; fi
 echo $R > "${LOGS_DIR:-/logs}/verifier/reward.txt"

@@ -21,7 +21,7 @@ def skill(n: int, description: str = "Reads meshes.") -> ShownSkill:
         f"gt/secret-{n}",
         f"mesh {n}",
         description,
-        f"/root/.claude/skills/s{n}",
+        f"/opt/.claude/skills/s{n}",
         f"---\nname: m\n---\nbody {n}",
     )
 
@@ -147,7 +147,7 @@ ATTACKS = (
 async def test_a_body_that_attacks_comes_unchanged_through_the_load_tool_and_nowhere_else(
     attack: str,
 ) -> None:
-    hostile = ShownSkill("gt/x", "notes", "Takes notes.", "/root/.claude/skills/notes", attack)
+    hostile = ShownSkill("gt/x", "notes", "Takes notes.", "/opt/.claude/skills/notes", attack)
     shown, loads = present("progressive", [hostile, skill(2)])
     assert attack not in shown.text
     (tool,) = shown.tools

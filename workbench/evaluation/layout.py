@@ -16,6 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+HOME = "/root"
+"""The home folder of a container's root, in which agents look for skills."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -58,7 +61,7 @@ def container_layout(skills: tuple[str, ...]) -> Layout:
         tests="/tests",
         solution="/solution",
         logs="/logs",
-        skills=skills or ("/root/.claude/skills",),
+        skills=skills or (f"{HOME}/.claude/skills",),
         scan="/",
         user="root",
     )

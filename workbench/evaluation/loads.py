@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from workbench.core.record import Installed, Load
+from workbench.evaluation.layout import HOME
 
 _PYTHON_TOOLS = {"python", "ipython", "execute_python"}
 _SKILL_TOOLS = {"skill", "use_skill", "activate_skill"}
@@ -42,7 +43,7 @@ def detect(calls: Iterable[Call], installed: Sequence[Installed], places: Sequen
 
     Args:
         installed: skills in the sandbox; `Installed.folder` is the folder's name there.
-        places: folders that hold them, e.g. ``/root/.claude/skills``.
+        places: folders that hold them, e.g. ``~/.claude/skills`` with the home written out.
     """
     if not installed:
         return []
@@ -111,9 +112,9 @@ def _spellings(place: str) -> Iterator[str]:
     """Ways to write a place: from the root, from home, by a variable, and relative to its parents."""
     yield place
     yield from _VARIABLES
-    if place.startswith("/root/"):
+    if place.startswith(f"{HOME}/"):
         for home in ("~", "$HOME", "${HOME}"):
-            yield home + place.removeprefix("/root")
+            yield home + place.removeprefix(HOME)
     parts = place.strip("/").split("/")
     if len(parts) >= 2:
         yield "/".join(parts[-2:])

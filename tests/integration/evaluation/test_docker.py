@@ -47,7 +47,7 @@ def test_one_failing_build_excludes_its_task_and_no_other(docker: Bench, suite_o
     broken = task.parent / "broken"
     shutil.copytree(task, broken)
     (broken / "environment" / "Dockerfile").write_text(
-        "FROM python:3.12-slim\nRUN echo no such luck && exit 3\nCOPY skills /root/.claude/skills\n"
+        "FROM python:3.12-slim\nRUN echo no such luck && exit 3\nCOPY skills /opt/.claude/skills\n"
     )
     docker.inspect("eval", "workbench/own", "--conditions", "gold", exits=4)
     log = docker.logs()[-1]

@@ -28,6 +28,7 @@ TIME = f"1.{os.getpid()}"
 def relay(tmp_path: Path, docker_engine: None) -> Iterator[Relay]:
     url = engine_url()
     if not url.startswith("unix://"):
+        # Taken away is the socket, by a relay; a remote engine has none. CI's is local.
         pytest.skip("the engine is not on a unix socket")
     relay = Relay(tmp_path / "engine.sock", url.removeprefix("unix://"))
     yield relay

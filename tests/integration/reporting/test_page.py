@@ -116,7 +116,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if (lacking := module.missing()) is not None:
         if os.environ.get("WORKBENCH_REQUIRE_BROWSER"):
             pytest.fail(lacking)
-        pytest.skip(lacking)
+        pytest.skip(lacking)  # pages need a browser to be clicked; CI has one and sets the variable
     with module.browser(tmp_path_factory.mktemp("profile")) as session:
         yield session
 

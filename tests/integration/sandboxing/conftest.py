@@ -18,7 +18,7 @@ from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.images import build, plan
 from workbench.sandboxing.providers.docker import DockerSandbox
 
-ROOT_IMAGE = f"FROM {DEBIAN_PYTHON}\nWORKDIR /work\n"
+ROOT_IMAGE = f"FROM {DEBIAN_PYTHON}\nWORKDIR /job\n"
 USER_IMAGE = f"""FROM {DEBIAN_PYTHON}
 RUN adduser --disabled-password --gecos '' agent
 USER agent

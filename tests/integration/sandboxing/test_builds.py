@@ -40,9 +40,7 @@ async def test_an_image_is_built_once_and_holds_no_skill(engine: Engine, fleet: 
     (context / "skills/gold").mkdir(parents=True)
     (context / "skills/gold/SKILL.md").write_text("gold")
     (context / "data.csv").write_text("1")
-    made = plan(
-        written(context, "WORKDIR /w\nCOPY skills /root/.claude/skills\nCOPY data.csv .\nCOPY . /all")
-    )
+    made = plan(written(context, "WORKDIR /w\nCOPY skills /opt/.claude/skills\nCOPY data.csv .\nCOPY . /all"))
     first, second = await one(engine, made), await one(engine, made)
     assert (first.built, second.built) == (True, False)
     assert first.image_id == second.image_id
@@ -50,9 +48,9 @@ async def test_an_image_is_built_once_and_holds_no_skill(engine: Engine, fleet: 
     config = DockerConfig(build=made)
     box = DockerSandbox(await fleet.start(config), config)
     assert await find_files(box, "SKILL.md") == []
-    assert (await box.exec(["ls", "/root/.claude/skills", "/all/skills"])).stdout.split() == [
+    assert (await box.exec(["ls", "/opt/.claude/skills", "/all/skills"])).stdout.split() == [
         "/all/skills:",
-        "/root/.claude/skills:",
+        "/opt/.claude/skills:",
     ]
     assert await box.read_file("data.csv") == "1"
 

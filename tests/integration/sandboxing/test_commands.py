@@ -126,6 +126,7 @@ async def test_F30_a_fork_bomb_is_bounded_and_dies_with_its_timeout(
 ) -> None:
     box = await start(DockerConfig(build=root_image, pids=100))
     if box.started.limits.unlimited:
+        # A rootless engine without cgroups: it would be the machine that runs full, not the container.
         pytest.skip(f"limits: {', '.join(box.started.limits.notes)}")
     began = time.monotonic()
     with pytest.raises(TimeoutError):
@@ -264,6 +265,7 @@ async def test_F28_SB_12_a_memory_kill_is_named_and_the_container_lives(
 ) -> None:
     box = await start(DockerConfig(build=root_image, memory_mb=64))
     if box.started.limits.unlimited:
+        # A rootless engine without cgroups: it would be the machine that runs full, not the container.
         pytest.skip(f"limits: {', '.join(box.started.limits.notes)}")
     done = await box.exec(["python3", "-c", "x = bytearray(1 << 30)"], timeout=60)
     assert done.returncode == 137
@@ -308,6 +310,12 @@ async def test_F27_a_container_with_no_memory_left_for_a_command_is_still_judged
     fill = 's=$(printf %4096s x); while printf %s "$s" >> /dev/shm/x; do :; done'
     with pytest.raises(SandboxSpentError, match="out of memory"):
         await box.exec(["sh", "-c", fill])
+    if not (await box.container.state())[
+        "Running"
+    ]:  # of processes as small as these the kernel took the first
+        with pytest.raises(SandboxSpentError, match="agent_resource.*out of memory"):
+            await box.settle()
+        return
     await box.settle()
     assert box.incidents == ["out_of_memory"]
 
@@ -317,8 +325,8 @@ async def test_F46_an_agent_that_swaps_the_shell_cannot_have_its_trial_taken_for
     start: Start, root_image: BuildPlan, says: str
 ) -> None:
     box = await start(DockerConfig(build=root_image))
-    await box.write_file("/work/sh", f"#!/bin/bash\n{says}\n")
-    assert (await box.exec(["bash", "-c", "chmod +x /work/sh; mv /work/sh /usr/bin/sh"])).success
+    await box.write_file("/job/sh", f"#!/bin/bash\n{says}\n")
+    assert (await box.exec(["bash", "-c", "chmod +x /job/sh; mv /job/sh /usr/bin/sh"])).success
     assert (await box.exec(["bash", "-c", "kill -9 $$"])).returncode == 137
     assert await box.alive()
     await box.settle()

@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
 Start = Callable[[DockerConfig], Awaitable[DockerSandbox]]
 
 SERVED = f"""FROM {DEBIAN_PYTHON}
-WORKDIR /work
-RUN printf '%s\\n' '#!/bin/sh' '(sleep 0.7; cd /work; exec python3 -m http.server 8000) > /dev/null 2>&1 &' \\
+WORKDIR /job
+RUN printf '%s\\n' '#!/bin/sh' '(sleep 0.7; cd /job; exec python3 -m http.server 8000) > /dev/null 2>&1 &' \\
   'exec "$@"' > /entry.sh && chmod +x /entry.sh
 ENTRYPOINT ["/entry.sh"]
 """
@@ -48,7 +48,7 @@ async def answer(box: DockerSandbox, port: int) -> str:
 
 async def served(box: DockerSandbox) -> DockerSandbox:
     """The container once its own service, which takes its time, answers."""
-    await box.write_file("/work/state", "as it was")
+    await box.write_file("/job/state", "as it was")
     with anyio.fail_after(20):
         while await answer(box, 8000) != "as it was":
             await anyio.sleep(0.1)
@@ -60,7 +60,7 @@ async def test_services_of_the_image_keep_their_state_and_those_of_a_root_agent_
     start: Start, serving_image: BuildPlan
 ) -> None:
     box = await served(await start(DockerConfig(build=serving_image)))
-    agents = "cd /work; echo agents > state; setsid python3 -m http.server 9000 > /dev/null 2>&1 & sleep 1"
+    agents = "cd /job; echo agents > state; setsid python3 -m http.server 9000 > /dev/null 2>&1 & sleep 1"
     assert (await box.exec(["sh", "-c", agents], user="root", timeout=20)).success
     assert (await answer(box, 8000), await answer(box, 9000)) == ("agents", "agents")
     async with box.judged("none", fresh=False) as (where, swept):
@@ -126,6 +126,7 @@ async def test_F33_a_verifier_in_a_container_with_an_allow_list_has_its_own_netw
     engine: Engine, root_image: BuildPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if engine.podman:
+        # Refused there, which `test_podman` shows; there is no gateway to look at.
         pytest.skip(NO_ALLOW_LIST)
     network = await ensure_network(engine)
     found: Any = await engine.call(lambda api: api.inspect_network(network))
@@ -166,6 +167,7 @@ async def test_a_verifier_without_a_network_does_not_inherit_the_agents_allow_li
     start: Start, engine: Engine, root_image: BuildPlan
 ) -> None:
     if engine.podman:
+        # Refused there, which `test_podman` shows; there is no gateway to look at.
         pytest.skip(NO_ALLOW_LIST)
     box = await start(DockerConfig(build=root_image, allow=("files.example",)))
     async with box.judged("none", fresh=False) as (where, _):

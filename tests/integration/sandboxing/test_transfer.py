@@ -40,10 +40,10 @@ def user_box(start: Start, user_image: BuildPlan) -> DockerSandbox:
 
 
 async def test_a_tree_arrives_in_all_places_byte_for_byte(box: DockerSandbox) -> None:
-    places = ["/root/.claude/skills", "/root/.agents/skills", "/etc/claude-code/.claude/skills"]
+    places = ["/opt/.claude/skills", "/opt/.agents/skills", "/etc/claude-code/.claude/skills"]
     await put_tree(box, SKILL, places)
     assert await tree_digests(box, places) == dict.fromkeys(places, DIGESTS)
-    assert (await box.exec(["/root/.claude/skills/mesh/scripts/run.sh"])).stdout == "ran\n"
+    assert (await box.exec(["/opt/.claude/skills/mesh/scripts/run.sh"])).stdout == "ran\n"
 
 
 async def test_what_is_not_a_file_never_passes_for_one(box: DockerSandbox) -> None:

@@ -26,30 +26,30 @@ MODES = pytest.mark.parametrize("fresh", [True, False], ids=["fresh", "shared"])
 
 HONEST = """#!/bin/bash
 cheated() {
-  [ -e /etc/ld.so.preload ] || [ -e /conftest.py ] || [ -e /root/.curlrc ] || [ -e /tests/planted ] ||
+  [ -e /etc/ld.so.preload ] || [ -e /conftest.py ] || [ -e /home/agent/.curlrc ] || [ -e /tests/planted ] ||
   python3 -c 'import json, sys; sys.exit(1)'
 }
-if cheated; then echo 1; else grep -c done /work/answer; fi > /logs/verifier/reward.txt
+if cheated; then echo 1; else grep -c done /job/answer; fi > /logs/verifier/reward.txt
 """
 PLANTS = r"""
-mkdir -p /logs /work /root
-echo "not yet" > /work/answer; echo kept > /work/kept; rm -f /etc/debian_version
-ln -s /work/kept /work/link; chmod 700 /work/kept
+mkdir -p /logs /job /home/agent
+echo "not yet" > /job/answer; echo kept > /job/kept; rm -f /etc/debian_version
+ln -s /job/kept /job/link; chmod 700 /job/kept
 setsid sh -c 'while :; do mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt; done' > /dev/null &
-rm -rf /logs/verifier; ln -s /work /logs/verifier
+rm -rf /logs/verifier; ln -s /job /logs/verifier
 mkdir /elsewhere; touch /elsewhere/planted; ln -s /elsewhere /tests
 printf 'raise SystemExit' > /conftest.py
-echo 'url = "http://x"' > /root/.curlrc
+echo 'url = "http://x"' > /home/agent/.curlrc
 lib=$(python3 -c 'import json; print(json.__path__[0])')
 packages=$(python3 -c 'import site; print(site.getsitepackages()[0])')
 mkdir -p $packages
 printf 'import os; os._exit(0)\n' > $packages/evil.pth
-printf '/work\n' > $packages/honest.pth
+printf '/job\n' > $packages/honest.pth
 printf 'import os\nos._exit(0)\n' > $packages/sitecustomize.py
 printf 'import os\nos._exit(0)\n' >> $lib/__init__.py
 printf '#!/bin/sh\nexit 0\n' > /usr/local/bin/python3; chmod +x /usr/local/bin/python3
 cp /bin/true /usr/bin/bash.new; mv /usr/bin/bash.new /usr/bin/bash
-echo /work/evil.so > /etc/ld.so.preload
+echo /job/evil.so > /etc/ld.so.preload
 """
 SHADOWS = r"""
 standard=$(python3 -c 'import json, os; print(os.path.dirname(json.__path__[0]))')
@@ -132,7 +132,7 @@ async def test_F31_a_file_full_of_holes_costs_the_agent_its_trial_not_the_host_i
 ) -> None:
     monkeypatch.setattr(DockerSandbox, "fleet", classmethod(lambda cls: fleet))
     box = await start(DockerConfig(build=root_image, storage_mb=512))
-    await sh(box, "truncate -s 4G /work/big")
+    await sh(box, "truncate -s 4G /job/big")
     with pytest.raises(TrialError, match="agent_resource.*files of 4096 MB, of which 512 MB are allowed"):
         await judged(box, task(tmp_path, HONEST), fresh=True)
 
@@ -158,7 +158,7 @@ async def test_the_agents_own_work_reaches_the_verifier_as_it_is(
     script = r"""#!/bin/bash
 set -e
 [ "$(readlink link)" = answer ] && [ answer -ef hard ] && [ "$(stat -c '%a %U' own)" = '750 someone' ]
-[ ! -e /etc/debian_version ] && [ "$(mine)" = hi ] && [ "$PWD" = /work ]
+[ ! -e /etc/debian_version ] && [ "$(mine)" = hi ] && [ "$PWD" = /job ]
 grep -c done answer > /logs/verifier/reward.txt
 """
     verdict, incidents = await judged(box, task(tmp_path, script), fresh=fresh)
@@ -204,7 +204,7 @@ async def test_F45_tests_that_changed_while_they_ran_are_tampering_in_a_shared_c
 
 
 @pytest.mark.parametrize(
-    "harm", ["echo 0 > /tests/expected.txt", "rm /tests/test.sh", "rm -r /tests; ln -s /work /tests"]
+    "harm", ["echo 0 > /tests/expected.txt", "rm /tests/test.sh", "rm -r /tests; ln -s /job /tests"]
 )
 async def test_F45_tests_are_proven_by_digest_before_they_run(
     judge: DockerSandbox, tmp_path: Path, harm: str
@@ -216,10 +216,10 @@ async def test_F45_tests_are_proven_by_digest_before_they_run(
             await super().put_files(tree, user=user)
             await self.exec(["/bin/sh", "-c", harm])
 
-    made = task(tmp_path, "#!/bin/bash\ntouch /work/ran; echo 1 > /logs/verifier/reward.txt\n")
+    made = task(tmp_path, "#!/bin/bash\ntouch /job/ran; echo 1 > /logs/verifier/reward.txt\n")
     with pytest.raises(TrialError, match=r"tamper. /tests/.* was changed.* after they were copied in"):
         await verify(Harmed(judge.started, judge.config), made, LAYOUT)
-    assert not (await judge.exec(["ls", "/work/ran"])).success
+    assert not (await judge.exec(["ls", "/job/ran"])).success
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,14 @@ import pytest
 
 from workbench.core.record import Installed
 from workbench.evaluation.funnel import stage
+from workbench.evaluation.layout import HOME
 from workbench.evaluation.loads import Call, detect
 
 INSTALLED = [
     Installed(id="gt/mesh", folder="mesh", digest="d"),
     Installed(id="oc/mesh-2", folder="mesh-2", digest="e"),
 ]
-PLACES = ("/root/.claude/skills", "/app/skills")
+PLACES = (f"{HOME}/.claude/skills", "/app/skills")
 
 
 def seen(command: str, tool: str = "bash") -> list[tuple[str, str, str]]:
@@ -25,27 +26,27 @@ def seen(command: str, tool: str = "bash") -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("cat /root/.claude/skills/mesh/SKILL.md", [("gt/mesh", "body", "shell")]),
+        (f"cat {HOME}/.claude/skills/mesh/SKILL.md", [("gt/mesh", "body", "shell")]),
         ("cat ~/.claude/skills/mesh/skill.md | head", [("gt/mesh", "body", "shell")]),
         ("cat $HOME/.claude/skills/mesh-2/SKILL.md", [("oc/mesh-2", "body", "shell")]),
         ("python3 /app/skills/mesh/scripts/run.py a.stl", [("gt/mesh", "file", "shell")]),
-        ("cd /root && cat '.claude/skills/mesh/SKILL.md'", [("gt/mesh", "body", "shell")]),
+        (f"cd {HOME} && cat '.claude/skills/mesh/SKILL.md'", [("gt/mesh", "body", "shell")]),
         (
-            "cat /root/.claude/skills/*/SKILL.md",
+            f"cat {HOME}/.claude/skills/*/SKILL.md",
             [("gt/mesh", "body", "shell"), ("oc/mesh-2", "body", "shell")],
         ),
-        ("cat /root/.claude/skills/mesh-[0-9]/SKILL.md", [("oc/mesh-2", "body", "shell")]),
-        ("cd /root/.claude/skills/mesh && cat SKILL.md", [("gt/mesh", "body", "shell")]),
-        ("cd /root/.claude/skills; cd mesh; python3 scripts/run.py", [("gt/mesh", "file", "shell")]),
-        ("cd /root/.claude/skills && cat mesh/SKILL.md", [("gt/mesh", "body", "shell")]),
+        (f"cat {HOME}/.claude/skills/mesh-[0-9]/SKILL.md", [("oc/mesh-2", "body", "shell")]),
+        (f"cd {HOME}/.claude/skills/mesh && cat SKILL.md", [("gt/mesh", "body", "shell")]),
+        (f"cd {HOME}/.claude/skills; cd mesh; python3 scripts/run.py", [("gt/mesh", "file", "shell")]),
+        (f"cd {HOME}/.claude/skills && cat mesh/SKILL.md", [("gt/mesh", "body", "shell")]),
         ("cd /app && cat SKILL.md", []),
         ("cat ./.claude/skills/mesh/./SKILL.md", [("gt/mesh", "body", "shell")]),
-        ("ls /root/.claude/skills", []),
-        ("ls /root/.claude/skills/mesh", []),
-        ("cat /root/other/mesh/SKILL.md", []),
-        ("cat /root/.claude/skills/meshes/SKILL.md", []),
+        (f"ls {HOME}/.claude/skills", []),
+        (f"ls {HOME}/.claude/skills/mesh", []),
+        (f"cat {HOME}/other/mesh/SKILL.md", []),
+        (f"cat {HOME}/.claude/skills/meshes/SKILL.md", []),
         (
-            "cat /root/.claude/skills/mesh/SKILL.md; cat /root/.claude/skills/mesh/SKILL.md",
+            f"cat {HOME}/.claude/skills/mesh/SKILL.md; cat {HOME}/.claude/skills/mesh/SKILL.md",
             [("gt/mesh", "body", "shell")],
         ),
     ],

@@ -80,7 +80,7 @@ OF_THE_HOST = {
     "extra_hosts": "['host.docker.internal:host-gateway']",
     "secrets": "[{file: ~/.ssh/id_rsa}]",
     "configs": "[{file: /etc/shadow}]",
-    "env_file": "/root/.env",
+    "env_file": "/srv/.env",
     "build": "{tag: a, digest: b, title: t, context: /etc, dockerfile: passwd}",
     "context": "..",
     "extends": "{file: ../other.yaml, service: x}",

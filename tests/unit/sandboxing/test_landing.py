@@ -15,8 +15,8 @@ def landed(text: str, *files: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("copy", "place"),
     [
-        ("COPY skills /root/.claude/skills", "/root/.claude/skills"),
-        ("COPY skills/ /root/x/", "/root/x"),
+        ("COPY skills /opt/.claude/skills", "/opt/.claude/skills"),
+        ("COPY skills/ /opt/x/", "/opt/x"),
         ("COPY ./skills /x", "/x"),
         ('COPY ["skills", "/x"]', "/x"),
         ("COPY --chown=agent:agent skills /x", "/x"),
@@ -55,13 +55,13 @@ def test_single_members_are_told_from_the_whole() -> None:
 
 def test_files_land_in_folders_or_under_new_names() -> None:
     text = (
-        "FROM a\nWORKDIR /root\nCOPY a.csv /root/\nCOPY a.csv /root/b.csv\nCOPY a.csv /root\nCOPY a.csv .\n"
+        "FROM a\nWORKDIR /opt\nCOPY a.csv /opt/\nCOPY a.csv /opt/b.csv\nCOPY a.csv /opt\nCOPY a.csv .\n"
         "COPY data/ /d\nCOPY a.csv c.cif /many/\nCOPY *.cif /g/\nCOPY a.csv new\n"
     )
     assert landed(text, "a.csv", "c.cif", "data/x/y") == {
-        "/root/a.csv": "a.csv",
-        "/root/b.csv": "a.csv",
-        "/root/new": "a.csv",
+        "/opt/a.csv": "a.csv",
+        "/opt/b.csv": "a.csv",
+        "/opt/new": "a.csv",
         "/d/x/y": "data/x/y",
         "/many/a.csv": "a.csv",
         "/many/c.cif": "c.cif",

@@ -16,7 +16,7 @@ def environment(tmp_path: Path) -> Path:
     (folder / "skills" / "one").mkdir(parents=True)
     (folder / "skills" / "one" / "SKILL.md").write_text("gold")
     (folder / "Dockerfile").write_text(
-        "FROM python:3.12-slim\nWORKDIR /root\nCOPY skills /root/.claude/skills\n"
+        "FROM python:3.12-slim\nWORKDIR /opt\nCOPY skills /opt/.claude/skills\n"
     )
     return folder
 
@@ -24,8 +24,8 @@ def environment(tmp_path: Path) -> Path:
 def test_a_plan_tells_places_and_bases_without_an_engine(environment: Path) -> None:
     made = plan(environment)
     assert made.title == "my-task"
-    assert made.places == ("/root/.claude/skills",)
-    assert (made.workdir, made.base_images) == ("/root", ("python:3.12-slim",))
+    assert made.places == ("/opt/.claude/skills",)
+    assert (made.workdir, made.base_images) == ("/opt", ("python:3.12-slim",))
     assert made.tag == f"skill-workbench/task:{made.digest[:24]}"
     assert "my-task" not in made.tag
 

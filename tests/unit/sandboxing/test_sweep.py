@@ -38,9 +38,9 @@ def sweep(*changes: tuple[str, int]) -> Sweep:
         ("/app/pytest.py", 1, "pytest"),
         (f"{PACKAGES}/_pytest/main.py", 0, "pytest"),
         (f"{PACKAGES}/pluggy-1.6.0.dist-info/METADATA", 1, "pytest"),
-        ("/root/.curlrc", 1, "tools"),
+        ("/home/agent/.curlrc", 1, "tools"),
         ("/home/agent/.config/pip/pip.conf", 1, "tools"),
-        ("/root/.local/bin/uvx", 1, "tools"),
+        ("/home/agent/.local/bin/uvx", 1, "tools"),
         ("/etc/apt/apt.conf.d/99evil", 1, "tools"),
         ("/etc/dpkg/dpkg.cfg.d/zz", 1, "tools"),
         ("/etc/perl/strict.pm", 1, "tools"),
@@ -64,7 +64,7 @@ def test_VF_07_what_a_verifier_takes_orders_from_is_the_images_again(
     ("path", "kind"),
     [
         ("/app/answer.json", 1),
-        ("/root/.bashrc", 0),
+        ("/home/agent/.bashrc", 0),
         ("/app/pyproject.toml", 1),
         ("/etc/passwd", 0),
         ("/usr/local/bin/mytool", 1),
@@ -83,9 +83,12 @@ def test_the_agents_work_stays(path: str, kind: int) -> None:
 
 def test_the_verifiers_places_and_caches_go_without_being_an_incident() -> None:
     found = sweep(
-        ("/tests", 1), ("/tests/test_outputs.py", 1), ("/logs/verifier/reward.txt", 1), ("/root/.cache/uv", 1)
+        ("/tests", 1),
+        ("/tests/test_outputs.py", 1),
+        ("/logs/verifier/reward.txt", 1),
+        ("/home/agent/.cache/uv", 1),
     )
-    assert found.remove == ("/logs/verifier/reward.txt", "/root/.cache/uv", "/tests")
+    assert found.remove == ("/home/agent/.cache/uv", "/logs/verifier/reward.txt", "/tests")
     assert Swept(found.reasons).incidents == []
 
 
