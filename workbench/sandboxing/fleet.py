@@ -26,6 +26,7 @@ from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, st
 from workbench.sandboxing.gateway import Enclosure, enclose, gateway_options, open_up, ready
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
+from workbench.sandboxing.interrupts import heed
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.limits import Limits, effective, host_config, may_limit_storage
 from workbench.sandboxing.network import ensure_network, own_network
@@ -107,6 +108,7 @@ class Fleet:
         Raises:
             EngineGoneError, MachineError: no engine to work with.
         """
+        heed()
         async with self._lock:
             if not self._info:
                 self._info = await self.engine.info()

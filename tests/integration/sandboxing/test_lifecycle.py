@@ -257,9 +257,9 @@ PROGRAM = textwrap.dedent("""
 """)
 
 
-def broken_off(image: str, tmp_path: Path, kind: signal.Signals) -> str:
+def broken_off(image: str, tmp_path: Path, kind: signal.Signals, *before: str) -> str:
     """An evaluation stopped by a signal while its containers run; returns its run token."""
-    command = [sys.executable, "-c", PROGRAM, image, str(tmp_path)]
+    command = [*before, sys.executable, "-c", PROGRAM, image, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         run = next(line.split()[1] for line in process.stdout if line.startswith("RUN"))
@@ -268,17 +268,30 @@ def broken_off(image: str, tmp_path: Path, kind: signal.Signals) -> str:
     return run
 
 
+IN_BACKGROUND = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
+"""As a script's ``&`` starts a program: Ctrl-C is not for it."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "before"),
+    [
+        (signal.SIGINT, ()),
+        (signal.SIGTERM, ()),
+        (signal.SIGHUP, ()),
+        (signal.SIGTERM, IN_BACKGROUND),
+    ],
+    ids=["int", "term", "hup", "term-in-background"],
+)
 def test_F61_a_run_that_is_interrupted_leaves_no_container(
+    engine: Engine, root_image: BuildPlan, tmp_path: Path, kind: signal.Signals, before: tuple[str, ...]
+) -> None:
+    assert ours(engine, broken_off(root_image.tag, tmp_path, kind, *before)) == []
+
+
+def test_F61_what_a_killed_run_leaves_the_next_one_sweeps(
     engine: Engine, root_image: BuildPlan, tmp_path: Path
 ) -> None:
-    assert ours(engine, broken_off(root_image.tag, tmp_path, signal.SIGINT)) == []
-
-
-@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL], ids=["term", "kill"])
-def test_F61_what_a_killed_run_leaves_the_next_one_sweeps(
-    engine: Engine, root_image: BuildPlan, tmp_path: Path, kind: signal.Signals
-) -> None:
-    run = broken_off(root_image.tag, tmp_path, kind)
+    run = broken_off(root_image.tag, tmp_path, signal.SIGKILL)
     assert ours(engine, run)
     anyio.run(Fleet(engine).prepare, DockerConfig(build=root_image))
     assert ours(engine, run) == []
