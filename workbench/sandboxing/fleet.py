@@ -34,6 +34,7 @@ from workbench.sandboxing.orphans import sweep
 from workbench.sandboxing.pause import Pause
 from workbench.sandboxing.podman import NO_ALLOW_LIST
 from workbench.sandboxing.progress import BuildDisplay
+from workbench.sandboxing.refusals import refusal
 from workbench.sandboxing.resolving import default_servers
 from workbench.sandboxing.services import services
 from workbench.sandboxing.watchdog import DEFAULT_MB, Watchdog
@@ -135,7 +136,7 @@ class Fleet:
 
         Raises:
             InfrastructureError: ``infra:image`` or ``infra:build`` no image, ``infra:start`` it does not
-                come up, ``infra:engine`` no engine, ``task:unsupported`` what this provider cannot give.
+                come up, ``infra:engine`` no engine, ``task:unsupported`` what no sandbox of ours can be.
         """
         if config.gpus:
             raise InfrastructureError("task:unsupported", f"{config.gpus} GPU wanted; this sandbox has none")
@@ -160,7 +161,7 @@ class Fleet:
             with anyio.CancelScope(shield=True):
                 await self.remove([container])
             if status_code(error) is not None:
-                raise InfrastructureError("infra:start", explanation(error)) from None
+                raise refusal(error, image) from None
             raise
         if self._storage_refused or not may_limit_storage(self._info) or config.storage_mb is None:
             self._watchdog.watch(container, (config.storage_mb or DEFAULT_MB) << 20)
@@ -239,7 +240,7 @@ class Fleet:
             return made
 
         try:
-            container = await self._created(make)
+            container = await self._created(make, image)
         except BaseException:
             if own is not None:
                 with anyio.CancelScope(shield=True):
@@ -290,7 +291,7 @@ class Fleet:
             self.running[made.id] = made
             return made
 
-        helper = await self._created(make)
+        helper = await self._created(make, {})
         await self.engine.call(lambda api: api.start(helper.id))
         return helper
 
@@ -304,7 +305,7 @@ class Fleet:
         except BuildError:
             return await self._bases.substitute()
 
-    async def _created(self, make: Callable[[Any], Container]) -> Container:
+    async def _created(self, make: Callable[[Any], Container], image: dict[str, Any]) -> Container:
         """Create; a driver that refuses the storage limit is asked without it from then on."""
         try:
             try:
@@ -317,7 +318,7 @@ class Fleet:
         except Exception as error:
             if status_code(error) is None:
                 raise
-            raise InfrastructureError("infra:start", explanation(error)) from None
+            raise refusal(error, image) from None
 
     async def _remove(self, container: Container) -> None:
         self._watchdog.forget(container)
