@@ -20,7 +20,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox, sandboxenv
 
-from workbench.core.errors import InfrastructureError, UsageError
+from workbench.core.errors import InfrastructureError
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
@@ -197,8 +197,14 @@ def test_SB_09_cleaning_up_by_id_removes_ours_and_refuses_a_strangers(
     own = crowd({labels.RUN: "1", labels.OWNER: str(Owner.current())})
     stranger = crowd({"com.example.run": "1"})
     anyio.run(DockerSandbox.cli_cleanup, own[:12])
-    with pytest.raises(UsageError, match="no container of this workbench has the id"):
-        anyio.run(DockerSandbox.cli_cleanup, stranger[:12])
+    refused = subprocess.run(
+        [str(Path(sys.executable).with_name("inspect")), "sandbox", "cleanup", "docker-sdk", stranger[:12]],
+        capture_output=True,
+        text=True,
+    )
+    said = f"Error: no container of this workbench has the id {stranger[:12]}; list them with: docker ps"
+    assert (refused.returncode, refused.stderr.splitlines()[0][: len(said)]) == (1, said)
+    assert len(refused.stderr.splitlines()) == 1
     assert own not in alive(engine)
     assert stranger in alive(engine)
 

@@ -31,7 +31,7 @@ from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.types import Network
 from workbench.sandboxing import archive, files, network, podman
 from workbench.sandboxing.availability import engine_url
-from workbench.sandboxing.cleanup import clean_up
+from workbench.sandboxing.cleanup import clean_up, for_people
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.configuration import resolve
 from workbench.sandboxing.counters import Counts, count
@@ -332,7 +332,8 @@ class DockerSandbox(SandboxEnvironment):
     @override
     @classmethod
     async def cli_cleanup(cls, id: str | None) -> None:
-        await clean_up(Engine(), id)
+        with for_people():
+            await clean_up(Engine(), id)
 
     @classmethod
     def fleet(cls) -> Fleet:
