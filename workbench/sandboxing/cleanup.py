@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import click
+
 from workbench.core.errors import MachineError, TrialError, UsageError, WorkbenchError
 from workbench.core.terminal import console, safe
 from workbench.sandboxing import labels, network
@@ -43,8 +45,11 @@ def for_people() -> Iterator[None]:
     try:
         yield
     except WorkbenchError as error:
-        import click
+        raise _ShownError(error) from None
 
-        shown = click.ClickException(getattr(error, "detail", str(error)))
-        shown.exit_code = MachineError.exit_code if isinstance(error, TrialError) else error.exit_code
-        raise shown from None
+
+class _ShownError(click.ClickException):
+    def __init__(self, error: WorkbenchError) -> None:
+        lost = isinstance(error, TrialError)
+        self.exit_code = MachineError.exit_code if lost else error.exit_code  # type: ignore[misc]
+        super().__init__(error.detail if isinstance(error, TrialError) else str(error))

@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -338,7 +337,7 @@ class Fleet:
 
     async def _obstacle(self) -> InfrastructureError | None:
         """What keeps trials from being started now."""
-        free = free_bytes(Path(str(self._info.get("DockerRootDir") or "/nonexistent")))
+        free = free_bytes(self._info)
         if free is not None and free < _LOW_WATER:
             return InfrastructureError("infra:start", f"only {free >> 20} MiB are free on the engine's disk")
         try:
