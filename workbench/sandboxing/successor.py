@@ -33,6 +33,8 @@ _OWN_PROCESSES = 2
 _PATIENCE = (0.05, 0.2, 1.0, 3.0)
 """Seconds that killed processes have to be gone."""
 _BATCH = 200
+_TOO_LONG = "file name too long"
+"""What the engine says of paths beyond what the kernel takes; only by steps can one make such."""
 _SAID = frozenset(("python", "pytest", "program"))
 """Reasons that the scripts below give."""
 """Paths given to one command."""
@@ -298,7 +300,11 @@ def _empty_file(name: str) -> bytes:
 
 
 async def _asked(container: Container, work: Any) -> Any:
-    """A call about a container; one that is gone or stopped is lost."""
+    """A call about a container; one that is gone or stopped is lost.
+
+    Raises:
+        TrialError: ``agent_resource``, the agent's files are beyond what the engine can read.
+    """
     try:
         return await container.engine.call(work)
     except Exception as error:
@@ -306,4 +312,7 @@ async def _asked(container: Container, work: Any) -> Any:
             raise await container.lost("cannot be made ready for verification") from error
         if status_code(error) is None:
             raise
-        raise InfrastructureError("infra:transfer", explanation(error)) from error
+        said = explanation(error)
+        if _TOO_LONG in said:
+            raise TrialError("agent_resource", "the agent left paths that are too long to be read") from error
+        raise InfrastructureError("infra:transfer", said) from error

@@ -194,6 +194,16 @@ async def test_F31_a_file_full_of_holes_costs_the_agent_its_trial_not_the_host_i
         await judged(box, task(tmp_path, HONEST), fresh=True)
 
 
+@MODES
+async def test_F46_paths_beyond_what_an_engine_reads_are_the_agents_failure_not_the_machines(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    deeper = "mkdir $name && cd -P $name"
+    await sh(box, f"name=$(printf %0200d 0); i=0; while [ $i -lt 40 ]; do {deeper}; i=$((i+1)); done")
+    with pytest.raises(TrialError, match="agent_resource.*paths that are too long"):
+        await judged(box, task(tmp_path, HONEST), fresh=fresh)
+
+
 async def test_F27_an_agent_cannot_end_its_container_by_a_signal(box: DockerSandbox) -> None:
     for name in ("TERM", "INT", "HUP", "QUIT", "KILL"):
         await box.exec(["/bin/sh", "-c", f"kill -{name} 1"], timeout=20)
