@@ -48,8 +48,6 @@ _NEVER: tuple[tuple[Reason, str], ...] = (
     ("loader", r".*/(?:ld-linux[^/]*|ld-[\d.]+|ld-musl[^/]*|lib(?:c|dl|m|pthread|rt)(?:-[\d.]+)?)\.so[^/]*"),
     ("loader", r".*/gconv(?:/.*)?/gconv-modules[^/]*(?:/.*)?"),
     ("python", r".*/(?:site|user)customize(?:\.[^/]*|/.*)?"),
-    ("python", r"/(?:usr/)?(?:local/)?lib(?:64)?/python\d+\.zip(?:/.*)?"),
-    ("python", r"/(?:usr/)?(?:local/)?(?:s?bin/)?pyvenv\.cfg"),
     ("pytest", _ELSEWHERE + r".*/(?:conftest\.py|\.?pytest\.ini)"),
     ("pytest", r"/(?:pyproject\.toml|tox\.ini|setup\.cfg|setup\.py)"),
     ("pytest", rf".*/{_PYTEST}(?:\.py|/__init__\.py)"),
@@ -75,23 +73,28 @@ TO_READ = re.compile(_PACKAGES + r"(?:[^/]*\.pth|[^/]*\.(?:dist|egg)-info/entry_
 COMPILED = re.compile(r"(?P<folder>.*)/__pycache__/(?P<name>[^/.]+)\.[^/]*\.pyc")
 
 
-def never() -> Table:
-    """Reason -> paths that may neither be added nor changed."""
-    return _compiled(_NEVER)
+def never(prefixes: Iterable[str]) -> Table:
+    """Reason -> paths that may neither be added nor changed.
+
+    Args:
+        prefixes: folders that hold a ``bin`` and a ``lib``, such as ``/usr``.
+    """
+    places = r"/(?:lib(?:64)?/python\d+\.zip(?:/.*)?|(?:s?bin/)?pyvenv\.cfg)"
+    return _compiled((("python", f"(?:{_any_of(prefixes)}){places}"), *_NEVER))
 
 
 def owned(prefixes: Iterable[str]) -> Table:
     """Reason -> files that are the image's to change; new ones may be added.
 
     Args:
-        prefixes: folders that hold a ``bin`` and a ``lib``, such as ``/usr``.
+        prefixes: as for `never`.
     """
-    libraries = f"{_any_of(prefixes)}/lib(?:32|64|x32|exec)?/"
+    libraries = f"{_prefix(prefixes)}/lib(?:32|64|x32|exec)?/"
     return _compiled(
         (
             ("loader", libraries + r".*\.so(?:\.[^/]*)?"),
             ("loader", r"/etc/ssl/certs/ca-certificates\.crt"),
-            ("python", _PYTHON + r".*"),
+            ("python", _PYTHON + r".*|.*/pyvenv\.cfg"),
             ("program", r".*/bin/python[\d.]*|/etc/alternatives/.*"),
             ("library", _KEPT_BY_SYSTEM + libraries + r".*"),
             ("library", r"/usr/(?:local/)?share/(?:python|debconf|dpkg|nodejs|java|ruby)[^/]*/.*"),
@@ -102,7 +105,7 @@ def owned(prefixes: Iterable[str]) -> Table:
 def package_pattern(prefixes: Iterable[str]) -> re.Pattern[str]:
     """Paths below the package folders of an image's Pythons; groups: ``folder``, ``top`` (first name)."""
     return re.compile(
-        rf"(?P<folder>(?:{_any_of(prefixes)}|{_HOME}\.local)/lib(?:64)?/python[\d.]*/(?:site|dist)-packages)"
+        rf"(?P<folder>(?:{_prefix(prefixes)}|{_HOME}\.local)/lib(?:64)?/python[\d.]*/(?:site|dist)-packages)"
         r"/(?P<top>[^/]+)(?:/.*)?"
     )
 
@@ -110,7 +113,7 @@ def package_pattern(prefixes: Iterable[str]) -> re.Pattern[str]:
 def folder_pattern(prefixes: Iterable[str]) -> re.Pattern[str]:
     """Folders of libraries that must still be folders, or nothing below them is what it seems."""
     within = r"(?:/[^/]*-linux-[^/]*|/python[\d.]*(?:/(?:site|dist)-packages)?)?"
-    return re.compile(rf"{_any_of(prefixes)}/lib(?:32|64|x32|exec)?{within}")
+    return re.compile(rf"{_prefix(prefixes)}/lib(?:32|64|x32|exec)?{within}")
 
 
 def searched_after(folder: str) -> tuple[str, ...]:
@@ -126,8 +129,12 @@ def searched_after(folder: str) -> tuple[str, ...]:
     return debian if folder == local[1] else ()
 
 
+def _prefix(prefixes: Iterable[str]) -> str:
+    return rf"(?:{_any_of(prefixes)}|/opt/[^/]+)"
+
+
 def _any_of(prefixes: Iterable[str]) -> str:
-    return "(?:" + "|".join(map(re.escape, sorted(prefixes))) + r"|/opt/[^/]+)"
+    return "|".join(map(re.escape, sorted(prefixes)))
 
 
 def _compiled(rows: Iterable[tuple[Reason, str]]) -> Table:

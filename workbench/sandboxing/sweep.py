@@ -75,7 +75,7 @@ class Rules:
         self._serves = bool(image.get("Entrypoint"))
         self._work = posixpath.normpath(image.get("WorkingDir") or "/")
         prefixes = {"", "/usr", "/usr/local"} | set(self._prefixes())
-        self._never = orders.never()
+        self._never = orders.never(prefixes)
         self._owned = orders.owned(prefixes)
         self._packages = orders.package_pattern(prefixes)
         self._folders = orders.folder_pattern(prefixes)

@@ -95,6 +95,7 @@ echo 'exit 1' > /var/lib/dpkg/info/evil.postinst; echo evil >> /var/lib/dpkg/sta
 echo 'deb [trusted=yes] file:/elsewhere ./' > /etc/apt/sources.list.d/evil.list
 perl=$(perl -e 'print((grep m{perl5/}, @INC)[0])'); mkdir -p $perl; echo 'exit 1;' > $perl/strict.pm
 echo 'openssl_conf = evil' > /etc/ssl/openssl.cnf
+sed 's#:/root:#:/elsewhere:#' /etc/passwd > /etc/passwd.new; mv /etc/passwd.new /etc/passwd
 """
 THE_IMAGES = """#!/bin/bash
 honest() {
@@ -103,7 +104,7 @@ honest() {
   [ ! -L /usr/lib/python3/dist-packages/swapped ] && [ "$(awk 'BEGIN {print 1}')" = 1 ] &&
   ! grep -q evil /var/lib/dpkg/status && [ ! -e /var/lib/dpkg/info/evil.postinst ] &&
   [ ! -e /etc/apt/sources.list.d/evil.list ] && perl -e 'use strict; exit 0' &&
-  ! grep -q evil /etc/ssl/openssl.cnf
+  ! grep -q evil /etc/ssl/openssl.cnf && [ "$HOME" != /elsewhere ]
 }
 if honest; then echo 0; else echo 1; fi > /logs/verifier/reward.txt
 """
