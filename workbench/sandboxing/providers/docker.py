@@ -64,7 +64,7 @@ class DockerSandbox(SandboxEnvironment):
         self.config = config
         self.container = started.container
         self.workdir = config.workdir or started.image["Config"].get("WorkingDir") or "/"
-        self._counted = Counts()
+        self._counted = self._settled = Counts()
         self._spent: tuple[str, ...] = ()
         self._disk_kills = 0
         self._owners: dict[str | None, tuple[int, int]] = {}
@@ -226,20 +226,29 @@ class DockerSandbox(SandboxEnvironment):
         """
         with Losses():
             if await self.container.alive():
-                await self._look()
+                self._counted = self._settled = await self._counts()
                 return
             lost = await self.container.lost("the sandbox does not answer")
             if not lost.state.get("Running"):
                 raise lost
             self._spent = lost.spent
 
-    async def _look(self) -> None:
-        """Read the kernel's counters; processes in the background meet limits unseen.
+    async def ran_out_of_memory(self) -> bool:
+        """Whether a process was killed for want of memory since the agent ended, by the kernel's count.
+
+        Raises:
+            TrialError: the container or the engine is gone.
+        """
+        with Losses():
+            return (await self._counts()).memory > self._settled.memory
+
+    async def _counts(self) -> Counts:
+        """The kernel's counters; processes in the background meet limits unseen.
 
         Without a limit of the container's own a counter is the machine's.
         """
         found, unlimited = await count(self.container), self.started.limits.unlimited
-        self._counted = Counts(
+        return Counts(
             memory=0 if "memory" in unlimited else found.memory, pids=0 if "pids" in unlimited else found.pids
         )
 
@@ -352,7 +361,7 @@ class DockerSandbox(SandboxEnvironment):
         """A line for standard error when a kill was the memory limit's doing, by the kernel's counters."""
         before = self._counted.memory
         with Losses():
-            await self._look()
+            self._counted = await self._counts()
         if self._counted.memory <= before:
             return ""
         return f"\n[killed: the memory limit of {self.started.limits.memory >> 20} MiB was reached]\n"
