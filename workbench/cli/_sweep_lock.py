@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench import __version__
-from workbench.cli._sweep_fence import LOCK, identity, place
+from workbench.cli._sweep_fence import LOCK, identity, job_key, place
 from workbench.cli._sweep_ledger import Cell, arm_of
 from workbench.cli._sweep_spec import SweepSpec
 from workbench.core.atomic import write_text
@@ -86,6 +86,11 @@ class LockedJob(_Part):
     def cell(self, sample: str) -> Cell:
         """Where a sample of it is counted."""
         return self.model, self.agent, arm_of(sample, self.arguments)
+
+    @property
+    def key(self) -> str:
+        """Place and identity: what its trials are known by in the ledger."""
+        return job_key(self.place, self.identity)
 
     @property
     def identity(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.cli._numbers import Whole
-from workbench.core.errors import UsageError
+from workbench.core.errors import MachineError, UsageError
 from workbench.core.terminal import console, safe
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def status_command(folder: Path) -> int:
         )
         return INCOMPLETE
     found = tally(lock, folder)
+    _backfill(folder, found)
     out.print(standing(found.cells, out.width, live=False))
     twice = repeated(folder / LEDGER)
     out.print(
@@ -173,9 +175,12 @@ def _run(
     for count in before.cells.values():
         count.excluded = 0  # they end once more
     ledger = Ledger(folder / LEDGER, before.cells)
+    ledger.backfill(before.scored)
     _sweep_run.Watch.ledger = ledger
     try:
-        return _sweep_run.run(spec, prepared, folder, bounds, _sweep_view.watching(ledger, out))
+        complete = _sweep_run.run(spec, prepared, folder, bounds, _sweep_view.watching(ledger, out))
+        ledger.backfill(tally(lock, folder).scored)  # what Inspect recovered without running it
+        return complete
     except KeyboardInterrupt:
         out.print(f"{_sweep_view.Board(ledger, out.width).line()}; the same command goes on")
         raise
@@ -195,6 +200,15 @@ def _finish(folder: Path, complete: bool, html: Path | None) -> int:
         write_text(html, page)
         console(stderr=True).print(f"wrote {safe(str(html))}")
     return 0 if complete and sound else INCOMPLETE
+
+
+def _backfill(folder: Path, found: Tally) -> None:
+    """Give the ledger the lines that a kill cost it; a sweep that runs has its own still to write."""
+    from workbench.cli._sweep_fence import LEDGER, sole_owner
+    from workbench.cli._sweep_ledger import Ledger
+
+    with suppress(UsageError, MachineError), sole_owner(folder):
+        Ledger(folder / LEDGER).backfill(found.scored)
 
 
 def _remark(found: Tally) -> None:

@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE
-from workbench.cli._sweep_ledger import repeated
+from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE, sole_owner
+from workbench.cli._sweep_ledger import read_ledger, repeated
 from workbench.cli.main import run
 from workbench.reporting.find import find_logs
 from workbench.reporting.logfile import read_header
@@ -68,6 +69,11 @@ def perform(folder: Path) -> str:
     return done.stdout
 
 
+def trial(entry: dict[str, Any]) -> tuple[str, str, int]:
+    """What tells lines of the ledger apart."""
+    return entry["job"], entry["sample"], entry["epoch"]
+
+
 def total(out: str) -> list[str]:
     """Trials and done of a forecast."""
     return next(line for line in out.splitlines() if line.startswith("in all")).split()[2:4]
@@ -89,6 +95,29 @@ def test_an_agent_that_never_started_leaves_a_sweep_incomplete(
     assert "1 log cannot be read" in out
     assert "running" not in out, "logs do not tell"
     assert [line.split()[3] for line in out.splitlines() if " nop " in line] == ["0/2"] * 3
+
+
+def test_a_line_that_a_kill_cost_the_ledger_is_written_again_from_the_logs(
+    space: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A trial is in its log before it is in the ledger; SIGKILL came between the two."""
+    ledger = FOLDER / LEDGER
+    before = {trial(entry): entry for entry in read_ledger(ledger)}
+    lines = ledger.read_text().splitlines(keepends=True)
+    ledger.write_text("".join(lines[:5] + lines[6:-1]) + lines[-1][:30])
+    assert len(list(read_ledger(ledger))) == len(before) - 2
+    with sole_owner(FOLDER):
+        run(["sweep", "status", str(FOLDER)])
+    assert len(list(read_ledger(ledger))) == len(before) - 2, "its owner may be about to write them"
+    for _ in range(2):
+        assert run(["sweep", "status", str(FOLDER)]) == 0
+        assert "0 scored trials run twice" in capsys.readouterr().out
+        after = list(read_ledger(ledger))
+        assert len(after) == len(before) == len({trial(entry) for entry in after})
+    found = [entry for entry in after if entry.pop("backfilled", False)]
+    assert len(found) == 2
+    for entry in found:
+        assert {**entry, "at": 0} == {**before[trial(entry)], "at": 0}
 
 
 def test_a_folder_without_a_lock_is_never_called_complete(
