@@ -48,13 +48,14 @@ class Progress:
 def arm_of(sample: str, arguments: Mapping[str, Any]) -> str:
     """An arm with what tells its settings apart: ``bm25 k=5``."""
     label = sample.rpartition("@")[2].removeprefix("routed-")
-    if label in {"none", "gold"}:
+    if label == "none":
         return label
-    setting = [f"k={arguments['router_k']}" if "router_k" in arguments else ""]
-    setting += [f"pool={arguments['pool']}" if "pool" in arguments else ""]
-    shown = arguments.get("disclosure", "progressive")
-    setting += [str(shown) if shown != "progressive" else ""]
-    return " ".join([label, *(part for part in setting if part)])
+    shown = str(arguments.get("disclosure", "progressive"))
+    setting = [shown] if shown != "progressive" else []
+    if label != "gold":
+        given = (("k", "router_k"), ("pool", "pool"))
+        setting = [f"{short}={arguments[name]}" for short, name in given if name in arguments] + setting
+    return " ".join([label, *setting])
 
 
 @dataclass

@@ -60,7 +60,7 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     from inspect_ai.model import get_model
 
     sampling = _generate(spec)
-    for agent in dict.fromkeys(spec.agents):
+    for agent in spec.agents:
         _check_agent(agent)
     build = _suite_task(spec.suite)
     settings = {"base_url": spec.model_base_url, **spec.model_args}

@@ -168,6 +168,34 @@ def test_a_run_under_a_new_limit_takes_the_place_of_the_old_and_is_no_repetition
     assert total(capsys.readouterr().out) == ["12", "12"]
 
 
+@pytest.mark.parametrize(
+    ("more", "known"),
+    [
+        ("generate: {temperature: 0.5, max_connections: 3}", True),
+        ("k: [5]", True),
+        ("generate: {reasoning_effort: high}", False),
+        ("limits: {messages: 9}", True),
+    ],
+)
+def test_prices_of_a_pilot_hold_for_whatever_does_not_bear_on_the_length_of_answers(
+    space: Path, capsys: pytest.CaptureFixture[str], more: str, known: bool
+) -> None:
+    """A temperature in the spec left every price unknown."""
+    write(space, more=more)
+    assert run(["sweep", "small.yaml", "--dry-run", "--out", "new", "--pilot", str(FOLDER)]) == 0
+    out = capsys.readouterr().out
+    last = next(line for line in out.splitlines() if line.startswith("in all")).split()
+    assert last[2:4] == ["12", "0"]
+    assert (last[4:7] == ["0", "0", "$0.00"]) is known
+    assert ("not known" in out) is not known
+    assert ("ran under other limits" in out) is ("limits" in more)
+
+
+def test_a_pilot_that_is_not_there_is_an_error(space: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sweep", "small.yaml", "--dry-run", "--pilot", "results/smal"]) == 1
+    assert "results/smal" in capsys.readouterr().err
+
+
 def test_fewer_trials_than_are_there_are_said_and_never_negative(
     space: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
