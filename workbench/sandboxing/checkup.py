@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from workbench.sandboxing.availability import engine_status
+from workbench.sandboxing.availability import chosen_by, engine_status
 from workbench.sandboxing.builder import LOW_WATER, free_bytes
 from workbench.sandboxing.debian import DEBIAN_PYTHON, cannot_bootstrap
 from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
@@ -47,7 +47,8 @@ def engine_checks() -> list[Check]:
     engine = Engine(status.url, timeout=_REGISTRY_SECONDS)
     info = engine.blocking(engine.record)
     who = "rootless " if rootless(info) else ""
-    where = f"{who}{status.name}, API {status.api_version}, {status.url}"
+    by = chosen_by(status.url, os.environ)
+    where = f"{who}{status.name}, API {status.api_version}, {status.url}" + (f", by {by}" if by else "")
     rows: tuple[Callable[[Engine, Mapping[str, Any]], Check], ...] = (
         _machine,
         _limits,
@@ -89,10 +90,11 @@ def _storage(engine: Engine, info: Mapping[str, Any]) -> Check:
 
 
 def _disk(engine: Engine, info: Mapping[str, Any]) -> Check:
-    root = Path(str(info.get("DockerRootDir") or "/nonexistent"))
-    free = free_bytes(root)
+    root = str(info.get("DockerRootDir") or "?")
+    free = free_bytes(info)
     if free is None:
-        return Check("disk", "note", f"{root} cannot be seen from here")
+        name = info.get("Name") or "another machine"
+        return Check("disk", "note", f"{root} of {name} cannot be seen from here; docker system df tells")
     detail = f"{free >> 30} GiB free for images under {root}"
     if free < LOW_WATER:
         return Check("disk", "missing", detail, "workbench images prune; docker system prune")
