@@ -130,6 +130,11 @@ def identity(version: str | int, limits: Mapping[str, Any]) -> str:
     return json.dumps([str(version), set_], sort_keys=True)
 
 
+def job_key(where: str, mark: str) -> str:
+    """A job's place and identity as one string, so that one run anew is no repetition."""
+    return json.dumps([where, mark])
+
+
 def known_as(spec: EvalSpec) -> tuple[str, str]:
     """(place, identity) of the job that a log is of."""
     agent = (spec.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)

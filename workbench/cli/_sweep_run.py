@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inspect_ai.hooks import Hooks, SampleEnd, SampleStart, TaskStart, hooks
 from pydantic import ValidationError
 
-from workbench.cli._sweep_fence import known_as
+from workbench.cli._sweep_fence import job_key, known_as
 from workbench.cli._sweep_ledger import Cell, Ledger, arm_of, outcome
 from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
 from workbench.core.content import plain
@@ -61,7 +60,7 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     from inspect_ai.model import get_model
 
     sampling = _generate(spec)
-    for agent in dict.fromkeys(spec.agents):
+    for agent in spec.agents:
         _check_agent(agent)
     build = _suite_task(spec.suite)
     settings = {"base_url": spec.model_base_url, **spec.model_args}
@@ -178,7 +177,7 @@ def _solver(name: str) -> Any:
 
 @dataclass(frozen=True)
 class _Running:
-    """An evaluation; `job` is its place and identity, so that one run anew is no repetition."""
+    """An evaluation; `job` is its `job_key`."""
 
     model: str
     agent: str
@@ -204,7 +203,7 @@ class Watch(Hooks):
         spec = EvalSpec.model_validate(data.spec.model_dump(mode="json"))
         agent = (spec.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
         arguments = spec.task_args_passed or {}
-        self._tasks[data.eval_id] = _Running(spec.model, agent, arguments, json.dumps(known_as(spec)))
+        self._tasks[data.eval_id] = _Running(spec.model, agent, arguments, job_key(*known_as(spec)))
 
     async def on_sample_start(self, data: SampleStart) -> None:
         """A trial begins."""
