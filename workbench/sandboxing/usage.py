@@ -5,6 +5,7 @@ Images themselves say nothing of tasks; what they say can be found out from with
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench.core.atomic import write_text
 from workbench.core.digest import short
+from workbench.core.errors import MachineError
 from workbench.core.workspace import cache_root
 from workbench.sandboxing.config import BuildPlan
 from workbench.sandboxing.labels import Owner
@@ -46,12 +48,13 @@ class Use:
 
 
 def note(plan: BuildPlan) -> None:
-    """Remember that this process wants the image of a plan."""
+    """Remember that this process wants the image of a plan; a full disk is no reason not to run."""
     before = _read(_file(plan.digest))
     others = [task for task in (before.tasks if before else ()) if task != plan.title]
     tasks = (*others, plan.title)[-_MOST_TASKS:]
     entry = _Entry(tasks=tasks, used=time.time(), owner=str(Owner.current()))
-    write_text(_file(plan.digest), entry.model_dump_json())
+    with contextlib.suppress(MachineError):
+        write_text(_file(plan.digest), entry.model_dump_json())
 
 
 def use_of(digest: str) -> Use | None:
