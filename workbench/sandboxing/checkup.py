@@ -14,6 +14,7 @@ from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, st
 from workbench.sandboxing.limits import may_limit_storage, rootless, unenforced
 from workbench.sandboxing.podman import NO_ALLOW_LIST
 
+_RESTART = "sudo systemctl restart docker"
 State = Literal["ok", "note", "missing"]
 _REGISTRY_PROBE = "docker.io/library/debian:stable-slim"
 _REGISTRY_SECONDS = 8.0
@@ -38,6 +39,9 @@ class Check:
     next: str = ""
 
 
+Row = Callable[[Engine, Mapping[str, Any]], Check]
+
+
 def engine_checks() -> list[Check]:
     """The engine, its limits, its disk, registries and base images. Takes at most some ten seconds."""
     status = engine_status()
@@ -45,11 +49,14 @@ def engine_checks() -> list[Check]:
         what, _, todo = status.reason.partition("; ")
         return [Check("engine", "missing", what, todo)]
     engine = Engine(status.url, timeout=_REGISTRY_SECONDS)
-    info = engine.blocking(engine.record)
+    try:
+        info = engine.blocking(engine.record)
+    except Exception as error:
+        return [Check("engine", "missing", _failed(error), _RESTART)]
     who = "rootless " if rootless(info) else ""
     by = chosen_by(status.url, os.environ)
     where = f"{who}{status.name}, API {status.api_version}, {status.url}" + (f", by {by}" if by else "")
-    rows: tuple[Callable[[Engine, Mapping[str, Any]], Check], ...] = (
+    rows: tuple[Row, ...] = (
         _machine,
         _limits,
         _storage,
@@ -59,7 +66,24 @@ def engine_checks() -> list[Check]:
         _registries,
         _base,
     )
-    return [Check("engine", "ok", where), *(row(engine, info) for row in rows)]
+    return [Check("engine", "ok", where), *(_looked(row, engine, info) for row in rows)]
+
+
+def _looked(row: Row, engine: Engine, info: Mapping[str, Any]) -> Check:
+    """A row, also where the engine fails while it is asked."""
+    try:
+        return row(engine, info)
+    except Exception as error:
+        return Check(row.__name__.strip("_"), "missing", _failed(error), _RESTART)
+
+
+def _failed(error: Exception) -> str:
+    """What an engine that answers, but not as it should, has said; errors of ours are raised on."""
+    if isinstance(error, EngineGoneError):
+        return error.detail
+    if status_code(error) is None:
+        raise error
+    return f"the engine fails: {explanation(error)}"
 
 
 def _machine(engine: Engine, info: Mapping[str, Any]) -> Check:

@@ -231,6 +231,32 @@ async def test_F37_forty_containers_at_once_start_and_go(fleet: Fleet, root_imag
     assert not fleet.running
 
 
+async def test_F37_trials_with_an_allow_list_share_a_gateway_and_leave_no_network(
+    engine: Engine, root_image: BuildPlan
+) -> None:
+    fleet = Fleet(engine)
+    if engine.podman:
+        pytest.skip("Podman takes no allow-list")
+    config = DockerConfig(build=root_image, allow=("pypi.org",))
+    started = []
+
+    async def one() -> None:
+        started.append((await fleet.start(config)).container)
+
+    def networks(api: Any) -> list[Any]:
+        return list(api.networks(filters={"label": f"{labels.RUN}={fleet.run}"}))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(one)
+    assert len(fleet.running) == len(started) + 1
+    assert len(await engine.call(networks)) == len(started) == 8
+    await fleet.remove(started)
+    assert await engine.call(networks) == []
+    await fleet.close(cleanup=True)
+    assert ours(engine, fleet.run) == []
+
+
 async def test_F38_an_image_that_cannot_be_had_has_a_cause_of_its_own(fleet: Fleet) -> None:
     with pytest.raises(InfrastructureError, match=r"infra:image.*cannot be pulled"):
         await fleet.start(DockerConfig(image=f"localhost:1/absent-{labels.token()}"))
