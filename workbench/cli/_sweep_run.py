@@ -24,7 +24,7 @@ from workbench.reporting.logfile import EvalSpec
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalSample
-    from inspect_ai.model import GenerateConfig
+    from inspect_ai.model import GenerateConfig, Model
 
 SCORER = "workbench"
 _BUFFER = 1
@@ -51,13 +51,14 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     """Build every task: pools are opened, routers loaded, so that what is missing shows before any spend.
 
     Notices of the machine (no engine, say) are printed once, not once a job; Inspect's list of hooks,
-    which it prints where the first model is made, is not.
+    which it prints where the first model is made, is not. The tasks forget the file that defines them:
+    Inspect knows a log by it, as seen from the current folder, and would run all again from another.
 
     Raises:
         WorkbenchError: as a single evaluation would.
     """
     from inspect_ai import task_with
-    from inspect_ai.model import get_model
+    from inspect_ai._eval.task.constants import TASK_FILE_ATTR
 
     sampling = _generate(spec)
     for agent in spec.agents:
@@ -69,12 +70,30 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     for job in jobs:
         with redirect_stdout(io.StringIO()), redirect_stderr(heard), _plain_errors():
             task = build(**job.arguments(spec))
-            given = {name: value for name, value in settings.items() if value is not None}
-            model = get_model(job.model, config=sampling, **given)
-        done.append(Prepared(job, task_with(task, model=model)))
+            model = _model(job.model, sampling, settings)
+        task = task_with(task, model=model)
+        setattr(task, TASK_FILE_ATTR, None)
+        done.append(Prepared(job, task))
     for line in dict.fromkeys(line for line in heard.getvalue().splitlines() if "--limit counts" not in line):
         sys.stderr.write(f"{line}\n")
     return done
+
+
+def _model(name: str, sampling: GenerateConfig, settings: Mapping[str, Any]) -> Model:
+    """Providers raise what they like: on names, on settings, on what they cannot reach."""
+    from inspect_ai._util.error import PrerequisiteError
+    from inspect_ai.model import get_model
+
+    given = {key: value for key, value in settings.items() if value is not None}
+    try:
+        return get_model(name, config=sampling, **given)
+    except PrerequisiteError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise UsageError(
+            f"model '{name}': {said}; give PROVIDER/NAME, such as litellm/openai/gpt-5-mini"
+        ) from error
 
 
 def _generate(spec: SweepSpec) -> GenerateConfig:

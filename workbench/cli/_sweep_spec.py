@@ -45,6 +45,7 @@ def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 Whole = Annotated[int, BeforeValidator(_no_truth)]
+Count = Annotated[Whole, Field(ge=1, le=100)]
 Amount = Annotated[float, BeforeValidator(_no_truth)]
 Name = Annotated[str, AfterValidator(_named)]
 Agent = Annotated[Name, AfterValidator(_plain_agent)]
@@ -119,7 +120,7 @@ class SweepSpec(Content):
         default=(DEFAULT_AGENT,), min_length=1, description="as for --solver; 'workbench/NAME' is 'NAME'"
     )
     routers: Names = Field(default=(), description="recipes in routers/")
-    k: Annotated[tuple[Whole, ...], Once] = Field(
+    k: Annotated[tuple[Count, ...], Once] = Field(
         default=(), description="skills given; empty: the suite's own number"
     )
     pools: Names = Field(default=(), description="pools to route in; empty: the suite's own")

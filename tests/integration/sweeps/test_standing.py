@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import workbench
 from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE, sole_owner
 from workbench.cli._sweep_ledger import read_ledger, repeated
 from workbench.cli.main import run
@@ -58,9 +59,9 @@ def write(folder: Path, trials: int = 2, more: str = "") -> None:
     (folder / "small.yaml").write_text(SPEC.format(trials=trials, more=more))
 
 
-def perform(folder: Path) -> str:
+def perform(folder: Path, *options: str, spec: str = "small.yaml") -> str:
     """Run the sweep in a process of its own: Inspect leaves streams to the garbage collector."""
-    command = [sys.executable, "-c", MODULE, "sweep", "small.yaml"]
+    command = [sys.executable, "-c", MODULE, "sweep", spec, *options]
     environment = {**os.environ, "DOCKER_HOST": "unix:///nonexistent.sock"}
     done = subprocess.run(
         command, cwd=folder, env=environment, text=True, capture_output=True, timeout=240, check=False
@@ -118,6 +119,15 @@ def test_a_line_that_a_kill_cost_the_ledger_is_written_again_from_the_logs(
     assert len(found) == 2
     for entry in found:
         assert {**entry, "at": 0} == {**before[trial(entry)], "at": 0}
+
+
+def test_the_same_sweep_started_from_another_folder_runs_nothing_again(space: Path) -> None:
+    """From above the package all ran twice: Inspect knew logs by the file of the task, seen from there."""
+    before, logs = (FOLDER / LEDGER).read_bytes(), set(FOLDER.glob("*.eval"))
+    above = Path(workbench.__file__).parents[1]
+    perform(above, "--out", str(space / FOLDER), spec=str(space / "small.yaml"))
+    assert (FOLDER / LEDGER).read_bytes() == before
+    assert set(FOLDER.glob("*.eval")) == logs
 
 
 def test_a_folder_without_a_lock_is_never_called_complete(
