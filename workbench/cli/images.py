@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.cli import build
 from workbench.cli._numbers import Age, age
-from workbench.core.errors import UnknownNameError, UsageError
+from workbench.core.errors import MachineError, UnknownNameError, UsageError
 from workbench.core.terminal import print_table, safe
 from workbench.reporting.wording import plural
 
@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from workbench.sandboxing.inventory import OwnImage
 
 
-@click.group(invoke_without_command=True)
+class _Images(click.Group):
+    """Commands that need an engine; one that goes away meanwhile is the machine's matter."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from workbench.sandboxing.engine import EngineGoneError
+
+        try:
+            return super().invoke(ctx)
+        except EngineGoneError as gone:
+            raise MachineError(gone.detail) from None
+
+
+@click.group(cls=_Images, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """List (the default), build and prune the images that the workbench made; others are never touched."""
@@ -60,7 +72,6 @@ def build_base(force: bool) -> None:
     """Build the base image from Debian packages, for machines that can pull none."""
     import anyio
 
-    from workbench.core.errors import MachineError
     from workbench.core.terminal import console
     from workbench.sandboxing.builder import BuildError
     from workbench.sandboxing.debian import DEBIAN_PYTHON, build_debian_python
@@ -175,7 +186,6 @@ def _by(image: OwnImage) -> str:
 
 def _engine() -> Engine:
     """The engine, or one line that says why there is none."""
-    from workbench.core.errors import MachineError
     from workbench.sandboxing.availability import engine_status
     from workbench.sandboxing.engine import Engine
 

@@ -129,3 +129,12 @@ def test_sizes_that_an_engine_cannot_tell_are_not_said_to_be_zero(
     out = capsys.readouterr().out
     assert "?" in out
     assert "of their own" not in out
+
+
+@pytest.mark.parametrize("command", [["list"], ["prune", "--dry-run"]])
+def test_an_engine_that_goes_away_meanwhile_is_one_line_about_this_machine(
+    stored: Any, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored.drop = "^/images/json"
+    assert run(["images", *command]) == 3
+    assert capsys.readouterr().err.startswith("workbench: the engine at unix://")
