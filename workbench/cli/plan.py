@@ -68,7 +68,8 @@ def command(
 
     More trials shrink only what varies within a task. Power is that of the exact sign-flip test that
     reports use, two-sided at alpha divided by the comparisons (Bonferroni: the worst case of Holm), with
-    the variance that an effect of that size implies: exact for one 0/1 trial a task, else a lower bound.
+    the variance that an effect of that size implies: exact for one pass-or-fail trial a task, a lower
+    bound for more; of rewards in between, for an effect that spreads evenly between none and twice its mean.
     """
     from workbench.stats.power import Design
 
@@ -170,7 +171,7 @@ def _promise(plan: Plan) -> str:
     """What the table's power means."""
     found = f"found with a power of {plan.power:.0%} at p < {plan.alpha:.3g}"
     if not plan.binary:
-        return f"{found} or more: a lower bound, since rewards lie between 0 and 1"
+        return f"{found}, if the effect spreads evenly over tasks, between none and twice its mean"
     if plan.within is None:
         return found
     return f"{found}: exactly with one trial, with more a lower bound"

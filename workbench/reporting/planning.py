@@ -42,7 +42,7 @@ class Plan(_Part):
             `within` ``None`` when the pilot had single trials.
         detectable: trials -> smallest difference found on `tasks` tasks; ``None``: none in [0, 1].
         source: what the variance comes from; `assumed`, that it comes from no pilot.
-        binary: rewards are 0 or 1. Power is exact for one such trial a task, else a lower bound.
+        binary: rewards are 0 or 1. Power is exact for one such trial a task, a lower bound for more.
     """
 
     schema_version: int = SCHEMA_VERSION
