@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,11 @@ INCOMPLETE = 4
     type=click.Choice(("better", "not-worse", "equivalent")),
     help="Exit with 2 unless every comparison shows A to be this (the last two need --margin).",
 )
+@click.option(
+    "--missing-by-chance",
+    is_flag=True,
+    help="--require looks at scored trials only. Else it must hold with all others counted against it.",
+)
 @click.option("--common", is_flag=True, help="Compare the tasks that both planned, where plans differ.")
 @click.option(
     "--seed", type=Whole(0), default=0, show_default=True, help="Of the bootstrap and sampled tests."
@@ -47,6 +53,7 @@ def command(
     agents: tuple[str, str] | None,
     margin: float | None,
     require: str | None,
+    missing_by_chance: bool,
     common: bool,
     seed: int,
     json_file: Path | None,
@@ -54,32 +61,42 @@ def command(
     """Compare runs A and B in every arm that both have, or two --arms, --models or --agents of A.
 
     Trials are averaged within tasks and tasks are paired. What is not paired (another suite, other
-    or changed tasks) is refused with the reason. All comparisons of a call are one family.
+    or changed tasks) is refused with the reason. The routed arms of a call are one family for the
+    corrections; no skills and gold beside them are baselines, which check what else changed between
+    the two. Alone, they are the family. --require looks at the family.
 
     Exit codes: 0 done; 1 nothing could be paired; 2 --require does not hold; 4 trials are missing on
     either side beyond what a report may bear.
     """
     from workbench.reporting.paired import Question, paired_report
     from workbench.reporting.paired_view import build
-    from workbench.reporting.pairing import require_same_tasks
+    from workbench.reporting.pairing import on_common_tasks, require_same_tasks
 
     if require in {"not-worse", "equivalent"} and margin is None:
         raise UsageError(f"--require {require} needs --margin, e.g. --margin 0.03")
-    pairs, complete = _pairs(first, second, arm, arms=arms, models=models, agents=agents)
-    require_same_tasks(pairs, common=common)
-    report = paired_report(pairs, Question(margin=margin, seed=seed))
+    found = _pairs(first, second, arm, arms=arms, models=models, agents=agents)
+    require_same_tasks(found.pairs, common=common)
+    question = Question(margin=margin, seed=seed)
+    report = paired_report(on_common_tasks(found.pairs), question, found.unpaired)
     out = console()
     out.print(build(report, out.width))
     if json_file is not None:
         write_text(json_file, report.model_dump_json(indent=2) + "\n")
-    _gate(report, require)
-    return 0 if complete else INCOMPLETE
+    if require is not None:
+        _gate(report, require, by_chance=missing_by_chance)
+    return 0 if found.complete else INCOMPLETE
 
 
-def _pairs(
-    first: Path, second: Path | None, arm: str | None, **within: tuple[str, str] | None
-) -> tuple[list[Pair], bool]:
-    """The pairs that were asked for, and whether enough of their trials are there."""
+@dataclass(frozen=True)
+class _Found:
+    """The pairs that were asked for, whether enough of their trials are there, and arms without a pair."""
+
+    pairs: list[Pair]
+    complete: bool
+    unpaired: list[str] = field(default_factory=list)
+
+
+def _pairs(first: Path, second: Path | None, arm: str | None, **within: tuple[str, str] | None) -> _Found:
     from workbench.reporting import pairing
 
     asked = {kind: names for kind, names in within.items() if names is not None}
@@ -88,17 +105,30 @@ def _pairs(
     run, complete = read_run(first)
     if second is not None:
         other, sound = read_run(second)
-        if _evaluations(run) == _evaluations(other):
-            raise UsageError(
-                f"{first} and {second} hold the same evaluations;"
-                " compare within one with --arms, --models or --agents X Y"
-            )
-        return pairing.pair_runs(run, other, arm), complete and sound
+        _refuse_overlap(first, run, second, other)
+        pairs = pairing.pair_runs(run, other, arm)
+        alone = pairing.unpaired(run, other, pairs) if arm is None else []
+        return _Found(pairs, complete and sound, alone)
     ((kind, names),) = asked.items()
     if kind == "arms":
-        return pairing.pair_arms(run, *names), complete
+        return _Found(pairing.pair_arms(run, *names), complete)
     pair = pairing.pair_models if kind == "models" else pairing.pair_agents
-    return pair(run, *names, arm), complete
+    return _Found(pair(run, *names, arm), complete)
+
+
+def _refuse_overlap(first: Path, run: Grouped, second: Path, other: Grouped) -> None:
+    """A trial compared with itself says nothing."""
+    mine, theirs = _evaluations(run), _evaluations(other)
+    if mine == theirs:
+        raise UsageError(
+            f"{first} and {second} hold the same evaluations;"
+            " compare within one with --arms, --models or --agents X Y"
+        )
+    if shared := mine & theirs:
+        raise UsageError(
+            f"{first} and {second} have {len(shared)} of {len(mine | theirs)} evaluations in common;"
+            " give two folders or logs that share none"
+        )
 
 
 def _evaluations(run: Grouped) -> set[str]:
@@ -127,17 +157,14 @@ def read_run(path: Path) -> tuple[Grouped, bool]:
     return grouped, not notes.unreadable and not any(map(too_many_missing, missing))
 
 
-def _gate(report: PairedReport, require: str | None) -> None:
-    """Raise where something was required and does not hold."""
-    from workbench.reporting.paired_view import sentence, verdict
+def _gate(report: PairedReport, require: str, *, by_chance: bool) -> None:
+    """Raise where something was required of the family and does not hold."""
+    from workbench.reporting.paired_view import holds, sentence
 
     for result in report.results:
-        same = result.sameness
-        holds = {
-            None: True,
-            "better": verdict(result) == "better than",
-            "not-worse": same is not None and same.p_not_worse < 0.05,
-            "equivalent": same is not None and same.p_equivalent < 0.05,
-        }
-        if not holds[require]:
-            raise GateError(f"--require {require} does not hold: {sentence(result)}")
+        if result.baseline or holds(result, require, by_chance=by_chance):
+            continue
+        advice = ""
+        if holds(result, require, by_chance=True):
+            advice = " It holds on what was scored: --missing-by-chance accepts that."
+        raise GateError(f"--require {require} does not hold: {sentence(result)}{advice}")

@@ -8,6 +8,7 @@ from inspect_ai.util import SandboxEnvironment
 from inspect_ai.util._sandbox.registry import registry_find_sandboxenv
 
 from workbench.core.errors import UsageError
+from workbench.evaluation.layout import HOME
 
 if TYPE_CHECKING:
     from workbench.sandboxing.providers.docker import DockerSandbox
@@ -41,6 +42,18 @@ def docker_of(environment: SandboxEnvironment) -> DockerSandbox | None:
         return environment.as_type(DockerSandbox)
     except TypeError:
         return None
+
+
+def verifiers_home(environment: SandboxEnvironment) -> dict[str, str]:
+    """``HOME`` for root: the image's own, not what an agent may have written into ``/etc/passwd``.
+
+    A verifier's installers read their settings there.
+    """
+    box = docker_of(environment)
+    if box is None:
+        return {}
+    pairs = (entry.partition("=") for entry in box.started.image["Config"].get("Env") or ())
+    return {"HOME": next((value for name, _, value in pairs if name == "HOME"), HOME)}
 
 
 def image_of(environment: SandboxEnvironment) -> str | None:

@@ -66,7 +66,18 @@ async def judge(experiment: Experiment, task: BenchmarkTask, layout: Layout, rec
     """Verify a trial in its place. Raises what `place` and `verify` raise."""
     async with place(experiment, task, record) as where:
         with _as_the_verifiers():
-            return await verify(where, task, layout, shared=is_shared(experiment, task))
+            try:
+                return await verify(where, task, layout, shared=is_shared(experiment, task))
+            except VerifierError as error:
+                raise await _explained(where, error) from error
+
+
+async def _explained(where: SandboxEnvironment, error: VerifierError) -> VerifierError:
+    """The error of a verifier whose processes were killed for want of memory says so."""
+    box = docker_of(where)
+    if box is None or error.cause == "verifier_timeout" or not await box.ran_out_of_memory():
+        return error
+    return VerifierError("verifier_error:resource", f"memory ran out while the tests ran; {error.detail}")
 
 
 @contextmanager

@@ -1,8 +1,9 @@
 """The reward grammar: what a verifier may write, and what is an error rather than a 0.
 
-A verifier writes ``/logs/verifier/reward.txt`` (one number) or ``reward.json`` (a number, or an
-object with one ``reward``). Accepted is one finite decimal number in [0, 1] in ASCII. Where both
-files exist they must agree. Anything else is a named error: a missing reward is not 0.
+A verifier writes ``/logs/verifier/reward.txt`` (one number) or ``reward.json`` (a number, an object with
+a ``reward``, or one with a single number under any name, as Harbor takes it). Accepted is one finite
+decimal number in [0, 1] in ASCII. Where both files exist they must agree. Anything else is a named error:
+a missing reward is not 0.
 """
 
 from __future__ import annotations

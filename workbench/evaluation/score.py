@@ -35,6 +35,7 @@ from workbench.evaluation.loads import detect
 from workbench.evaluation.prepare import arm_of
 from workbench.evaluation.state import CUSTOM, TrialState
 from workbench.evaluation.transcripts import answered, transcript_calls
+from workbench.evaluation.treatment import changed
 from workbench.evaluation.use import use_of
 from workbench.evaluation.verify import Verdict
 from workbench.evaluation.viewing import answer, explanation
@@ -112,7 +113,15 @@ async def _verify(experiment: Experiment, state: TaskState, kept: TrialState) ->
             return await judge_answer(
                 state.output.completion, trial.task.question, experiment.arguments.judge
             )
+        await _notice_changes(kept)
         return await judge(experiment, trial.task, trial.sandbox_layout, kept)
+
+
+async def _notice_changes(kept: TrialState) -> None:
+    """Tell apart trials whose agent has changed the skills that it was given."""
+    box = docker_of(sandbox())
+    if box is not None and await changed(box, kept.places, kept.skill_files):
+        kept.incident("skills_changed")
 
 
 def _ended(error: TrialError, state: TaskState, kept: TrialState) -> Outcome:

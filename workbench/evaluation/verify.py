@@ -21,7 +21,7 @@ from inspect_ai.util import ExecResult, SandboxEnvironment
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.errors import InfrastructureError, TrialError, VerifierError
 from workbench.core.record import TestCase
-from workbench.evaluation.container import docker_of
+from workbench.evaluation.container import docker_of, verifiers_home
 from workbench.evaluation.layout import Layout
 from workbench.evaluation.reward import MAX_JSON, MAX_TEXT, check_ran, read_reward, read_tests, report_path
 from workbench.sandboxing.transfer import put_tree, tree_digest
@@ -131,7 +131,11 @@ async def _silence(sandbox: SandboxEnvironment) -> None:
 
 async def _run(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> ExecResult[str]:
     seconds = max(1, round(task.limits.verifier_seconds))
-    env = {**layout.env, **resolve_env(task.verifier_env, f"{task.id}: [verifier.env]")}
+    env = {
+        **verifiers_home(sandbox),
+        **layout.env,
+        **resolve_env(task.verifier_env, f"{task.id}: [verifier.env]"),
+    }
     command = ["bash", "-c", shlex.quote(f"{layout.tests}/test.sh")]
     try:
         return await sandbox.exec(command, env=env, user=layout.user, timeout=seconds, timeout_retry=False)

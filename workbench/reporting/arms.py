@@ -12,17 +12,10 @@ from workbench.reporting.cells import Cell
 from workbench.reporting.estimates import estimate
 from workbench.reporting.explain import given, stage_shares
 from workbench.reporting.facts import Fact
+from workbench.reporting.missing import unmeasured
+from workbench.reporting.numbers import Estimate, PassEstimate, Total
 from workbench.reporting.prices import per_success, per_trial, seconds
-from workbench.reporting.schema import (
-    ArmSummary,
-    Estimate,
-    Exclusion,
-    PassEstimate,
-    Spending,
-    TaskResult,
-    Total,
-    TrialMark,
-)
+from workbench.reporting.schema import ArmSummary, Exclusion, Spending, TaskResult, TrialMark
 from workbench.stats.passk import Kind, PassK, TaskCount, pass_k
 from workbench.stats.variance import components
 
@@ -44,7 +37,7 @@ def arm_summary(cell: Cell, level: float) -> ArmSummary:
         scored=counts["scored"],
         excluded=counts["excluded"],
         pending=counts["pending"],
-        success=estimate(list(cell.rewards.values()), level, "no trial was scored"),
+        success=estimate(list(cell.rewards.values()), level, unmeasured(cell) or ""),
         lowest=lowest,
         highest=highest,
         funnel={stage: stages[stage] for stage in FUNNEL},

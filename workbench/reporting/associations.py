@@ -7,7 +7,8 @@ from rich.text import Text
 
 from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid
-from workbench.reporting.schema import ArmSummary, Block, Estimate, Given
+from workbench.reporting.numbers import Estimate
+from workbench.reporting.schema import ArmSummary, Block, Given
 from workbench.reporting.wording import arm_name, interval, plural, rate, signed
 
 _NAMED = 6

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from workbench.reporting.cells import Cell, baseline
-from workbench.reporting.schema import ArmSummary, Change, Comparison, Estimate, GoldGap
+from workbench.reporting.missing import Filled, filled, share_bounds, unmeasured
+from workbench.reporting.numbers import Bounds, Change, Comparison, Estimate, GoldGap
+from workbench.reporting.schema import ArmSummary
+from workbench.reporting.wording import arm_name
 from workbench.stats.gap import gap_share
 from workbench.stats.interval import Interval
 from workbench.stats.multiplicity import holm
-from workbench.stats.paired import Difference, difference
+from workbench.stats.paired import Difference, difference, task_differences
 from workbench.stats.power import Design, detectable, paired_components
 from workbench.stats.proportion import task_means
 
@@ -52,14 +56,34 @@ def adjusted(arms: Sequence[ArmSummary]) -> list[ArmSummary]:
 
 def _holm(comparisons: Iterable[Comparison | None]) -> list[Comparison | None]:
     listed = list(comparisons)
-    tested = [c.p_value for c in listed if c is not None and c.p_value is not None]
-    corrected = iter(holm(tested))
-    return [
-        c.model_copy(update={"p_adjusted": next(corrected), "family": len(tested)})
-        if c is not None and c.p_value is not None
-        else c
-        for c in listed
-    ]
+    corrected = iter(corrected_by([c for c in listed if c is not None], holm))
+    return [None if c is None else next(corrected) for c in listed]
+
+
+def corrected_by(
+    family: Sequence[Comparison], correct: Callable[[Sequence[float]], list[float]]
+) -> list[Comparison]:
+    """One family with its corrected p values, also of each at its worst.
+
+    A comparison that was planned and could not be made stays in the family, as if its p were 1: what
+    failed to run makes no other finding surer.
+    """
+    seen = correct([1.0 if c.p_value is None else c.p_value for c in family])
+    worst = correct([_worst_p(c) for c in family])
+    return [_corrected(c, p, least, len(family)) for c, p, least in zip(family, seen, worst, strict=True)]
+
+
+def _corrected(found: Comparison, p_adjusted: float, worst: float, family: int) -> Comparison:
+    bounds = found.bounds
+    if bounds is not None and bounds.p_value is not None:
+        bounds = bounds.model_copy(update={"p_adjusted": worst})
+    adjusted_p = None if found.p_value is None else p_adjusted
+    return found.model_copy(update={"p_adjusted": adjusted_p, "family": family, "bounds": bounds})
+
+
+def _worst_p(found: Comparison) -> float:
+    p = found.p_value if found.bounds is None else found.bounds.p_value
+    return 1.0 if p is None else p
 
 
 def comparison(cell: Cell, base: Cell, level: float, seed: int, family: int = 1) -> Comparison:
@@ -71,8 +95,9 @@ def comparison(cell: Cell, base: Cell, level: float, seed: int, family: int = 1)
     mine, theirs = cell.rewards, base.rewards
     common = sorted(mine.keys() & theirs.keys())
     missing = tuple(sorted((cell.by_task.keys() | base.by_task.keys()) - set(common)))
+    extremes = filled(cell, base)
     if not common:
-        return _uncompared(base.label, missing)
+        return _uncompared(cell, base, missing, _bounds(extremes, None, level, seed))
     first, second = [mine[task] for task in common], [theirs[task] for task in common]
     found = difference(first, second, seed, level)
     return Comparison(
@@ -87,6 +112,35 @@ def comparison(cell: Cell, base: Cell, level: float, seed: int, family: int = 1)
         missing=missing,
         detectable=_detectable(first, second, found, family),
         changes=changes(common, first, second),
+        bounds=_bounds(extremes, found.estimate, level, seed),
+    )
+
+
+def _bounds(extremes: Filled | None, seen: float | None, level: float, seed: int) -> Bounds | None:
+    """The range that missing trials leave, and the test with all of them counted against what was `seen`."""
+    if extremes is None:
+        return None
+    lowest, highest = (
+        math.fsum(task_differences(*arms)) / len(arms[0]) for arms in (extremes.low, extremes.high)
+    )
+    if not seen:
+        nothing = Estimate(value=None, tasks=len(extremes.low[0]), reason="no difference was seen")
+        return Bounds(
+            trials=extremes.trials,
+            lowest=lowest,
+            highest=highest,
+            against=nothing,
+            p_value=None,
+            p_adjusted=None,
+        )
+    found = difference(*(extremes.low if seen > 0 else extremes.high), seed, level)
+    return Bounds(
+        trials=extremes.trials,
+        lowest=lowest,
+        highest=highest,
+        against=_estimate(found.estimate, found.interval, found.tasks, "one task has no interval"),
+        p_value=found.p_value,
+        p_adjusted=found.p_value,
     )
 
 
@@ -103,19 +157,23 @@ def changes(
     return tuple(sorted(found, key=lambda change: (round(change.first - change.second, 9), change.task)))
 
 
-def _uncompared(label: str, missing: tuple[str, ...]) -> Comparison:
-    reason = "no task was scored in both arms"
+def _uncompared(cell: Cell, base: Cell, missing: tuple[str, ...], bounds: Bounds | None) -> Comparison:
+    lacking = unmeasured(base)
+    reason = unmeasured(cell) or (
+        "no task was scored in both arms" if lacking is None else f"{arm_name(base.label)} {lacking}"
+    )
     return Comparison(
-        baseline=label,
+        baseline=base.label,
         difference=Estimate(value=None, tasks=0, reason=reason),
         standard_error=None,
         p_value=None,
         p_adjusted=None,
-        family=0,
+        family=1,
         better=0,
         worse=0,
         missing=missing,
         detectable=None,
+        bounds=bounds,
     )
 
 
@@ -140,9 +198,14 @@ def _gap(cell: Cell, none: Cell, gold: Cell, level: float) -> GoldGap | None:
         return None
     routed, bare, golden = ([rewards[task] for task in common] for rewards in arms)
     share = gap_share(routed, bare, golden, level)
+    missing = any(fact.reward is None for found in (cell, none, gold) for fact in found.facts)
+    bounds = share_bounds(cell, none, gold) if missing else None
     return GoldGap(
         share=_estimate(share.estimate, share.interval, share.tasks, share.reason),
         gap=_estimate(share.gap, share.gap_interval, share.tasks, None),
+        lowest=None if bounds is None else bounds[0],
+        highest=None if bounds is None else bounds[1],
+        open=missing and bounds is None,
     )
 
 

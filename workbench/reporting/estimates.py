@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.reporting.schema import Estimate
+from workbench.reporting.numbers import Estimate
 from workbench.stats.proportion import clustered_rate
 
 

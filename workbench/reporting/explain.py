@@ -10,7 +10,8 @@ from workbench.core.types import FUNNEL, FunnelStage
 from workbench.reporting.cells import Cell
 from workbench.reporting.estimates import estimate
 from workbench.reporting.facts import Collected, Fact
-from workbench.reporting.schema import Agreement, Estimate, Given, Slice
+from workbench.reporting.numbers import Estimate
+from workbench.reporting.schema import Agreement, Given, Slice
 from workbench.stats.association import agreement
 from workbench.stats.interval import Interval
 

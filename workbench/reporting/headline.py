@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.reporting.schema import ArmSummary, Comparison, GoldGap
+from workbench.reporting.findings import ALPHA, finding, if_missing, interval_alone, stands
+from workbench.reporting.numbers import Comparison, GoldGap
+from workbench.reporting.schema import ArmSummary
 from workbench.reporting.wording import (
     arm_name,
     interval,
@@ -13,12 +15,12 @@ from workbench.reporting.wording import (
     percent_interval,
     plural,
     rate,
+    share_range,
     signed,
     tested,
     trials,
 )
 
-_ALPHA = 0.05
 _FEW = 30
 _POINTS = 0.02
 """Two percentage points: the largest difference in exclusion rates, and the gate on missing trials."""
@@ -31,17 +33,19 @@ def headline(arms: Sequence[ArmSummary], design: tuple[int, tuple[int, int]]) ->
     if not compared:
         return tuple(_alone(arm) for arm in arms)
     compared.sort(key=_strength)
-    return tuple(_sentence(arm, design) for arm in compared)
+    rest = [arm for arm in routed if arm not in compared]
+    return (*(_sentence(arm, design) for arm in compared), *(_uncompared(arm) for arm in rest))
 
 
 def flags(arms: Sequence[ArmSummary], sandboxes: Mapping[str, int]) -> tuple[str, ...]:
     """What a reader must know before believing the numbers, the gravest first."""
-    found = [*_unequal_exclusions(arms), *_incomplete(arms), *_unshared(arms)]
+    rates = {arm_name(arm.arm): arm.excluded / arm.planned for arm in arms}
+    found = [*unequal_exclusions(rates), *_incomplete(arms), *_unshared(arms)]
     if len(sandboxes) > 1:
         kinds = ", ".join(f"{kind} ({count})" for kind, count in sandboxes.items())
         found.append(f"trials ran in different sandboxes: {kinds}")
     tasks = max(len(arm.tasks) for arm in arms)
-    if (least := 2 / 2**tasks) > _ALPHA:
+    if (least := 2 / 2**tasks) > ALPHA:
         found.append(
             f"with {plural(tasks, 'task')} no result can reach p < 0.05 (the least is {p_value(least)})"
         )
@@ -76,44 +80,47 @@ def _alone(arm: ArmSummary) -> str:
     return f"{arm_name(arm.arm)}: success {_joined(rate(success.value), interval(success))} on {size}."
 
 
+def _uncompared(arm: ArmSummary) -> str:
+    """An arm that was to be compared and could not be."""
+    if arm.vs_none is None or arm.success.value is None:
+        return _alone(arm)
+    return f"{arm_name(arm.arm)}: not compared with no skills: {arm.vs_none.difference.reason}."
+
+
 def _sentence(arm: ArmSummary, design: tuple[int, tuple[int, int]]) -> str:
     comparison = arm.vs_none
     assert comparison is not None
     tasks, count = design
     shared = comparison.difference.tasks
     size = plural(tasks, "task") if shared == tasks else f"{shared} of {plural(tasks, 'task')}"
-    return f"{arm_name(arm.arm)}{_verdict(comparison, arm.gap)} ({size} x {trials(count)})."
+    missing = if_missing(comparison)
+    doubt = f"; {'' if stands(comparison) else 'but '}{missing}" if missing else ""
+    return f"{arm_name(arm.arm)}{_verdict(comparison, arm.gap)} ({size} x {trials(count)}){doubt}."
 
 
 def _verdict(comparison: Comparison, gap: GoldGap | None) -> str:
     found = comparison.difference
     number = _joined(signed(found.value), interval(found))
     test = tested(comparison)
-    if not _shown(comparison):
-        return f": no clear difference from no skills, {number}, {test}"
-    if (found.value or 0) < 0:
-        return f": worse than no skills, {number}, {test}"
-    if gap is None:
-        return f": better than no skills, {number}, {test}"
+    kind, firm = finding(comparison), stands(comparison)
+    if kind == "unclear":
+        alone = " (the interval is not corrected)" if interval_alone(comparison) else ""
+        return f": no clear difference from no skills, {number}{alone}, {test}"
+    scored = "" if firm else " on what was scored"
+    if kind == "worse" or gap is None or not firm:
+        return f": {kind} than no skills{scored}, {number}, {test}"
     share = gap.share
     if share.value is None or share.low is None:
         return (
             f": better than no skills, {number}, {test}; share of the gold gap not estimable, {share.reason}"
         )
     closed = _joined(percent(share.value), percent_interval(share))
-    return f" closes {closed} of the gold gap: {number} over no skills, {test}"
+    open_to = f" ({shares} with what is missing)" if (shares := share_range(gap)) else ""
+    return f" closes {closed} of the gold gap{open_to}: {number} over no skills, {test}"
 
 
-def _shown(comparison: Comparison) -> bool:
-    """Whether both the test and the interval exclude no difference."""
-    found = comparison.difference
-    if comparison.p_adjusted is None or found.low is None or found.high is None:
-        return False
-    return comparison.p_adjusted < _ALPHA and not found.low <= 0 <= found.high
-
-
-def _unequal_exclusions(arms: Sequence[ArmSummary]) -> list[str]:
-    rates = {arm_name(arm.arm): arm.excluded / arm.planned for arm in arms}
+def unequal_exclusions(rates: Mapping[str, float]) -> list[str]:
+    """A flag where shares of excluded trials, by arm, differ by more than two points."""
     if not rates or max(rates.values()) - min(rates.values()) <= _POINTS:
         return []
     shown = ", ".join(f"{name} {percent(value)}" for name, value in rates.items())

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.core.types import PASS
-from workbench.reporting.arms import arm_summary
 from workbench.reporting.cells import Cell
-from workbench.reporting.compare import comparison, corrected_design
+from workbench.reporting.compare import comparison, corrected_by, corrected_design
+from workbench.reporting.estimates import estimate
+from workbench.reporting.headline import unequal_exclusions
+from workbench.reporting.missing import Filled, filled, unmeasured
+from workbench.reporting.numbers import Comparison, Estimate
 from workbench.reporting.pairing import BlockKey, Pair
-from workbench.reporting.schema import Comparison, Estimate
 from workbench.stats.bootstrap import bootstrap_mean
 from workbench.stats.equivalence import equivalence
 from workbench.stats.interval import LEVEL
@@ -21,7 +23,9 @@ from workbench.stats.paired import task_differences
 from workbench.stats.permutation import mcnemar
 from workbench.stats.power import paired_components, tasks_needed, trials_needed
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+Rewards = Sequence[Sequence[float]]
 
 
 class _Part(BaseModel):
@@ -29,7 +33,11 @@ class _Part(BaseModel):
 
 
 class Side(_Part):
-    """One side of a comparison."""
+    """One side of a comparison, on the tasks that both planned.
+
+    Attributes:
+        success: over the tasks of the difference, those scored on both sides.
+    """
 
     suite: str
     model: str
@@ -37,6 +45,7 @@ class Side(_Part):
     arm: str
     planned: int
     scored: int
+    excluded: int
     success: Estimate
 
 
@@ -49,20 +58,32 @@ class SingleTrials(_Part):
 
 
 class Sameness(_Part):
-    """The difference against a margin stated beforehand; `interval` is at level 1 - 2 x 5 %."""
+    """The difference against a margin stated beforehand.
+
+    Attributes:
+        interval: at level 1 - 2 x 5 %.
+        worst_equivalent, worst_not_worse: p values with trials not scored counted against sameness,
+            against the first side; those above where none is missing.
+    """
 
     margin: float
     interval: tuple[float, float]
     p_equivalent: float
     p_not_worse: float
+    worst_equivalent: float
+    worst_not_worse: float
 
 
 class PairedResult(_Part):
     """First side minus second.
 
     Attributes:
-        comparison: `p_adjusted` is after Holm over this report.
-        p_fdr: after Benjamini and Hochberg over this report.
+        comparison: `p_adjusted` is after Holm over the family of this report.
+        p_fdr: after Benjamini and Hochberg over that family; ``None`` outside it.
+        baseline: no skills or gold on both sides, beside pairs of routed arms: a check on what else
+            changed, outside the family, its p not corrected.
+        left_out: tasks that only one side planned.
+        flags: what a reader must know before believing the numbers.
         bootstrap: BCa interval over tasks, as a check.
         tasks_for, trials_for: tasks (at these trials), trials (on these tasks) that would find the
             observed difference with 80 % power at 5 % / family; ``None`` where no number would.
@@ -77,15 +98,25 @@ class PairedResult(_Part):
     sameness: Sameness | None
     tasks_for: int | None
     trials_for: int | None
+    baseline: bool = False
+    left_out: int = 0
+    flags: tuple[str, ...] = ()
 
 
 class PairedReport(_Part):
-    """Everything ``workbench compare`` found."""
+    """Everything ``workbench compare`` found.
+
+    Attributes:
+        family: number of comparisons corrected for.
+        unpaired: arms that only one side has.
+    """
 
     schema_version: int = SCHEMA_VERSION
     level: float
     seed: int
     results: tuple[PairedResult, ...]
+    family: int
+    unpaired: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,20 +133,29 @@ class Question:
     seed: int = 0
 
 
-def paired_report(pairs: Sequence[Pair], question: Question) -> PairedReport:
-    """Compare pairs, which are one family for the corrections."""
-    results = [_result(pair, question, len(pairs)) for pair in pairs]
-    tested = [r.comparison.p_value for r in results if r.comparison.p_value is not None]
-    corrected = iter(zip(holm(tested), benjamini_hochberg(tested), strict=True))
-    found = [
-        r if r.comparison.p_value is None else _corrected(r, *next(corrected), len(tested)) for r in results
+def paired_report(pairs: Sequence[Pair], question: Question, unpaired: Sequence[str] = ()) -> PairedReport:
+    """Compare pairs. The family is the routed arms; of baselines alone, all of them."""
+    routed = [pair for pair in pairs if not pair.baseline]
+    family = routed or list(pairs)
+    checks = [pair for pair in pairs if pair not in family]
+    results = _corrected([_result(pair, question, len(family)) for pair in family])
+    results += [_result(pair, question, 1).model_copy(update={"baseline": True}) for pair in checks]
+    return PairedReport(
+        level=question.level,
+        seed=question.seed,
+        results=tuple(results),
+        family=len(family),
+        unpaired=tuple(unpaired),
+    )
+
+
+def _corrected(results: list[PairedResult]) -> list[PairedResult]:
+    comparisons = [result.comparison for result in results]
+    rates = benjamini_hochberg([1.0 if c.p_value is None else c.p_value for c in comparisons])
+    return [
+        result.model_copy(update={"comparison": found, "p_fdr": None if found.p_value is None else fdr})
+        for result, found, fdr in zip(results, corrected_by(comparisons, holm), rates, strict=True)
     ]
-    return PairedReport(level=question.level, seed=question.seed, results=tuple(found))
-
-
-def _corrected(result: PairedResult, adjusted: float, fdr: float, family: int) -> PairedResult:
-    found = result.comparison.model_copy(update={"p_adjusted": adjusted, "family": family})
-    return result.model_copy(update={"comparison": found, "p_fdr": fdr})
 
 
 def _result(pair: Pair, question: Question, family: int) -> PairedResult:
@@ -124,34 +164,38 @@ def _result(pair: Pair, question: Question, family: int) -> PairedResult:
     common = sorted(mine.keys() & theirs.keys())
     first, second = [mine[t] for t in common], [theirs[t] for t in common]
     wanted = _needed(first, second, found.difference.value, family)
+    sides = (
+        _side(pair.first_block, pair.first, first, question.level),
+        _side(pair.second_block, pair.second, second, question.level),
+    )
+    rates = {name: s.excluded / s.planned for name, s in zip(("first", "second"), sides, strict=True)}
     return PairedResult(
-        first=_side(pair.first_block, pair.first, question.level),
-        second=_side(pair.second_block, pair.second, question.level),
+        first=sides[0],
+        second=sides[1],
         comparison=found,
         p_fdr=None,
         bootstrap=_bootstrap(first, second, question),
         single=_single(first, second),
-        sameness=_sameness(first, second, question.margin),
+        sameness=_sameness((first, second), filled(pair.first, pair.second), question.margin),
         tasks_for=wanted[0],
         trials_for=wanted[1],
+        left_out=pair.left_out,
+        flags=tuple(unequal_exclusions(rates)),
     )
 
 
-def _side(block: BlockKey, cell: Cell, level: float) -> Side:
-    summary = arm_summary(cell, level)
+def _side(block: BlockKey, cell: Cell, rewards: Rewards, level: float) -> Side:
     suite, model, agent = block
     return Side(
         suite=suite,
         model=model,
         agent=agent,
         arm=cell.label,
-        planned=summary.planned,
-        scored=summary.scored,
-        success=summary.success,
+        planned=len(cell.facts),
+        scored=sum(fact.status == "scored" for fact in cell.facts),
+        excluded=sum(fact.status == "excluded" for fact in cell.facts),
+        success=estimate(rewards, level, unmeasured(cell) or "no task was scored on both sides"),
     )
-
-
-Rewards = Sequence[Sequence[float]]
 
 
 def _bootstrap(first: Rewards, second: Rewards, question: Question) -> Estimate:
@@ -173,15 +217,20 @@ def _single(first: Rewards, second: Rewards) -> SingleTrials | None:
     )
 
 
-def _sameness(first: Rewards, second: Rewards, margin: float | None) -> Sameness | None:
-    if margin is None or len(first) < 2:
+def _sameness(
+    scored: tuple[Rewards, Rewards], extremes: Filled | None, margin: float | None
+) -> Sameness | None:
+    if margin is None or len(scored[0]) < 2:
         return None
-    found = equivalence(first, second, margin)
+    found = equivalence(*scored, margin)
+    ends = [] if extremes is None else [equivalence(*arms, margin) for arms in (extremes.low, extremes.high)]
     return Sameness(
         margin=margin,
         interval=(found.interval.low, found.interval.high),
         p_equivalent=found.p_equivalent,
         p_not_worse=found.p_not_worse,
+        worst_equivalent=max([found.p_equivalent, *(end.p_equivalent for end in ends)]),
+        worst_not_worse=max([found.p_not_worse, *(end.p_not_worse for end in ends)]),
     )
 
 

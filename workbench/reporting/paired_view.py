@@ -9,12 +9,16 @@ from rich.text import Text
 
 from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid, grid_and_line
+from workbench.reporting.findings import ALPHA, finding, if_missing, interval_alone, stands
+from workbench.reporting.numbers import Change
 from workbench.reporting.paired import PairedReport, PairedResult, Side
-from workbench.reporting.schema import Change
 from workbench.reporting.wording import (
+    BY_CHANCE,
     DETECTABLE,
+    UNCORRECTED,
     arm_name,
     interval,
+    missing_range,
     p_value,
     plural,
     rate,
@@ -24,7 +28,6 @@ from workbench.reporting.wording import (
     wrapped,
 )
 
-_ALPHA = 0.05
 _TASKS = 12
 
 
@@ -32,7 +35,9 @@ def build(report: PairedReport, width: int) -> RenderableType:
     """The report as something rich can print."""
     parts: list[RenderableType] = []
     for result in report.results:
-        parts += [Text(wrapped(safe(sentence(result)), width), style="bold"), *_further(result)]
+        style = "default" if result.baseline else "bold"
+        parts += [Text(wrapped(safe(sentence(result)), width), style=style), *_further(result, width)]
+    parts += [Text(wrapped(f"! {safe(line)}", width), style="yellow") for line in _aside(report)]
     parts += [Text(""), _table(report, width)]
     for result in report.results:
         parts += _changes(result, width)
@@ -47,20 +52,48 @@ def sentence(result: PairedResult) -> str:
     if found.difference.value is None:
         return f"{names[0]} against {names[1]}: {found.difference.reason}."
     bounds = f"{signed(found.difference.value)} {interval(found.difference)}".rstrip()
+    alone = " (the interval is not corrected)" if interval_alone(found) else ""
     size = plural(found.difference.tasks, "task")
-    return f"{names[0]} is {verdict(result)} {names[1]}: {bounds}, {tested(found)} ({size})."
+    firm = stands(found)
+    missing = if_missing(found)
+    doubt = f"; {'' if firm else 'but '}{missing}" if missing else ""
+    said = f"{names[0]} is {verdict(result)} {names[1]}{'' if firm else ' on what was scored'}"
+    checked = "baseline: " if result.baseline else ""
+    return f"{checked}{said}: {bounds}{alone}, {tested(found)} ({size}){doubt}."
 
 
 def verdict(result: PairedResult) -> str:
     """``better than``, ``worse than``, ``equivalent to`` or ``not clearly different from``."""
-    found = result.comparison
-    low, high = found.difference.low, found.difference.high
-    significant = found.p_adjusted is not None and found.p_adjusted < _ALPHA
-    if significant and low is not None and high is not None and not low <= 0 <= high:
-        return "better than" if (found.difference.value or 0) > 0 else "worse than"
-    if result.sameness is not None and result.sameness.p_equivalent < _ALPHA:
+    if (kind := finding(result.comparison)) != "unclear":
+        return f"{kind} than"
+    if result.sameness is not None and result.sameness.p_equivalent < ALPHA:
         return "equivalent to"
     return "not clearly different from"
+
+
+def holds(result: PairedResult, requirement: str, *, by_chance: bool) -> bool:
+    """Whether the first side is ``better``, ``not-worse`` or ``equivalent``.
+
+    Args:
+        by_chance: trials are missing by chance, so that those scored decide. Else it must hold
+            also with every trial not scored counted against it.
+    """
+    if requirement == "better":
+        found = result.comparison
+        return finding(found) == "better" and (by_chance or stands(found))
+    if (same := result.sameness) is None:
+        return False
+    if requirement == "not-worse":
+        return (same.p_not_worse if by_chance else same.worst_not_worse) < ALPHA
+    return (same.p_equivalent if by_chance else same.worst_equivalent) < ALPHA
+
+
+def _aside(report: PairedReport) -> Iterator[str]:
+    """What a reader must know before believing the sentences."""
+    for result in report.results:
+        yield from (f"{_row_name(result)}: {flag}" for flag in result.flags)
+    if report.unpaired:
+        yield f"not compared, for only one side has them: {'; '.join(report.unpaired)}"
 
 
 def _names(result: PairedResult) -> tuple[str, str]:
@@ -81,21 +114,38 @@ def _name(side: Side, fields: list[str]) -> str:
     return " ".join(arm_name(side.arm) if field == "arm" else str(getattr(side, field)) for field in fields)
 
 
-def _further(result: PairedResult) -> Iterator[Text]:
-    """Sameness, and what it would take to be sure."""
+def _further(result: PairedResult, width: int) -> Iterator[Text]:
+    """Sameness, what it would take to be sure, and what the missing trials leave open."""
     found = result.comparison
-    if (same := result.sameness) is not None:
-        word = "within" if same.p_equivalent < _ALPHA else "not shown to be within"
-        worse = "not worse by that much" if same.p_not_worse < _ALPHA else "not shown to be no worse"
-        yield Text(
-            f"  {word} {same.margin:.2f} of each other ({stated(same.p_equivalent)});"
-            f" {worse} ({stated(same.p_not_worse)}); 90% interval"
-            f" [{signed(same.interval[0])}, {signed(same.interval[1])}]"
-        )
+    lines = [(line, "default") for line in _sameness(result)]
     if verdict(result) == "not clearly different from" and found.detectable is not None:
-        yield Text(f"  this design finds {rate(found.detectable)} with 80% power{_needs(result)}")
-    if found.missing:
-        yield Text(f"  without {plural(len(found.missing), 'task')} not scored on both sides", style="yellow")
+        lines.append((f"MDE {rate(found.detectable)}{_needs(result)}", "default"))
+    if result.left_out:
+        lines.append((f"on the tasks of both plans, without {plural(result.left_out, 'other')}", "yellow"))
+    if found.missing and found.difference.tasks:
+        lines.append((f"without {plural(len(found.missing), 'task')} not scored on both sides", "yellow"))
+    if found.bounds is not None:
+        size = plural(found.bounds.trials, "trial")
+        lines.append((f"with {size} not scored: {missing_range(found.bounds)} if missing", "yellow"))
+    for line, style in lines:
+        yield Text("  " + wrapped(line, width - 2).replace("\n", "\n  "), style=style)
+
+
+def _sameness(result: PairedResult) -> Iterator[str]:
+    if (same := result.sameness) is None:
+        return
+    word = "within" if same.p_equivalent < ALPHA else "not shown to be within"
+    worse = "not worse by that much" if same.p_not_worse < ALPHA else "not shown to be no worse"
+    yield (
+        f"{word} {same.margin:.2f} of each other ({stated(same.p_equivalent)});"
+        f" {worse} ({stated(same.p_not_worse)}); 90% interval"
+        f" [{signed(same.interval[0])}, {signed(same.interval[1])}]"
+    )
+    if result.comparison.bounds is not None:
+        yield (
+            "with trials not scored counted against it:"
+            f" {stated(same.worst_equivalent)} and {stated(same.worst_not_worse)}"
+        )
 
 
 def _needs(result: PairedResult) -> str:
@@ -142,7 +192,9 @@ def _table(report: PairedReport, width: int) -> RenderableType:
 
 def _row_name(result: PairedResult) -> str:
     first, second = arm_name(result.first.arm), arm_name(result.second.arm)
-    return first if first == second else f"{first} - {second}"
+    if first != second:
+        return f"{first} - {second}"
+    return f"{first} (baseline)" if result.baseline else first
 
 
 def _changes(result: PairedResult, width: int) -> list[RenderableType]:
@@ -175,8 +227,13 @@ def _change(change: Change) -> list[Text]:
 
 
 def _method(report: PairedReport) -> str:
-    family = max((result.comparison.family for result in report.results), default=0)
+    checks = sorted({arm_name(result.first.arm) for result in report.results if result.baseline})
+    outside = f" (baselines, {' and '.join(checks)}, are outside it, their p not corrected)" if checks else ""
+    family = f" the family of {report.family} comparisons" if report.family > 1 else " one comparison"
+    corrected = f"; Holm and BH over{family}{outside}"
+    several = f" {UNCORRECTED}" if report.family > 1 else ""
+    missing = f" {BY_CHANCE}" if any(result.comparison.bounds for result in report.results) else ""
     return (
-        "Paired by task, first minus second. p: exact sign-flip test over tasks; Holm and BH over"
-        f" {plural(family, 'comparison')}. {DETECTABLE} Seed {report.seed}."
+        "Paired by task, first minus second; all figures are over the tasks scored on both sides. p: exact"
+        f" sign-flip test over tasks{corrected}.{several} {DETECTABLE}{missing} Seed {report.seed}."
     )

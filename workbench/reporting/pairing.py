@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.core.errors import UnknownNameError, UsageError
 from workbench.reporting.cells import Cell
@@ -16,12 +16,18 @@ Grouped = Mapping[BlockKey, list[Cell]]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cells, each with the block it comes from."""
+    """Two cells, each with the block it comes from. `left_out`: tasks that only one of them planned."""
 
     first_block: BlockKey
     first: Cell
     second_block: BlockKey
     second: Cell
+    left_out: int = 0
+
+    @property
+    def baseline(self) -> bool:
+        """Whether both are the same treatment without a router: no skills, or gold."""
+        return self.first.arm == self.second.arm and self.first.arm.condition != "routed"
 
 
 def pair_runs(first: Grouped, second: Grouped, arm: str | None = None) -> list[Pair]:
@@ -57,7 +63,9 @@ def pair_arms(run: Grouped, first: str, second: str) -> list[Pair]:
 
     Raises:
         UnknownNameError: no block has both; names the nearest.
+        UsageError: both are the same.
     """
+    _refuse_twice("arm", (arm_name(first), arm_name(second)), {arm_name(label) for label in _labels(run)})
     pairs = [
         Pair(key, cell, key, other)
         for key, cells in run.items()
@@ -89,11 +97,47 @@ def pair_agents(run: Grouped, first: str, second: str, arm: str | None = None) -
 def _pair_sides(run: Grouped, kind: tuple[str, int], names: tuple[str, str], arm: str | None) -> list[Pair]:
     noun, place = kind
     known = sorted({key[place] for key in run})
+    _refuse_twice(noun, names, known)
     for name in names:
         if name not in known:
             raise UnknownNameError(noun, name, known)
     sides = [{key: cells for key, cells in run.items() if key[place] == name} for name in names]
     return pair_runs(sides[0], sides[1], arm)
+
+
+def _refuse_twice(noun: str, names: tuple[str, str], known: Iterable[str]) -> None:
+    if names[0] != names[1]:
+        return
+    others = [name for name in known if name != names[0]]
+    choice = f"the others here are {_listed(others)}" if others else "the run has no other"
+    raise UsageError(f"--{noun}s {names[0]} {names[1]}: the same {noun} twice; {choice}")
+
+
+def unpaired(first: Grouped, second: Grouped, pairs: Iterable[Pair]) -> list[str]:
+    """Arms of two runs that are in no pair, each with where it is found."""
+    used = {id(cell) for pair in pairs for cell in (pair.first, pair.second)}
+    return [
+        f"{arm_name(cell.label)} of {', '.join(key)} ({place} run)"
+        for run, place in ((first, "first"), (second, "second"))
+        for key, cells in run.items()
+        for cell in cells
+        if id(cell) not in used
+    ]
+
+
+def on_common_tasks(pairs: Iterable[Pair]) -> list[Pair]:
+    """The same pairs on the tasks that both sides planned, so that all figures are over one plan."""
+    return [_on_common(pair) for pair in pairs]
+
+
+def _on_common(pair: Pair) -> Pair:
+    shared = pair.first.by_task.keys() & pair.second.by_task.keys()
+    first, second = (
+        replace(cell, facts=[fact for fact in cell.facts if fact.task in shared])
+        for cell in (pair.first, pair.second)
+    )
+    left_out = len(pair.first.by_task.keys() ^ pair.second.by_task.keys())
+    return replace(pair, first=first, second=second, left_out=left_out)
 
 
 def require_same_tasks(pairs: Iterable[Pair], *, common: bool) -> None:

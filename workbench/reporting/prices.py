@@ -9,7 +9,8 @@ from typing import Literal
 from workbench.core.record import Spend
 from workbench.reporting.cells import Cell
 from workbench.reporting.facts import Fact
-from workbench.reporting.schema import ArmSummary, Estimate, Front, FrontPoint, Prices
+from workbench.reporting.numbers import Estimate, Prices
+from workbench.reporting.schema import ArmSummary, Front, FrontPoint
 from workbench.stats.paired import t_interval
 from workbench.stats.ratio import ratio
 

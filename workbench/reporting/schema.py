@@ -9,36 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from workbench.core.types import ConditionName, FunnelStage
+from workbench.reporting.numbers import Comparison, Estimate, GoldGap, Part, PassEstimate, Prices, Total
 
-SCHEMA_VERSION = 1
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+SCHEMA_VERSION = 2
 
 
-class Estimate(_Part):
-    """A mean over `tasks` tasks with its interval; `reason` says why something is missing."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    tasks: int
-    reason: str | None = None
-
-
-class Total(_Part):
-    """A sum over the trials for which it is known: `known` of `trials`."""
-
-    sum: float | None
-    known: int
-    trials: int
-
-
-class Spending(_Part):
+class Spending(Part):
     """What the trials of an arm used: tokens, US dollars, and seconds of set-up, agent and verifier."""
 
     tokens: Total
@@ -46,7 +23,7 @@ class Spending(_Part):
     seconds: Total
 
 
-class Exclusion(_Part):
+class Exclusion(Part):
     """Trials excluded for one cause, with one of them to look at."""
 
     cause: str
@@ -57,7 +34,7 @@ class Exclusion(_Part):
     detail: str
 
 
-class TrialMark(_Part):
+class TrialMark(Part):
     """One trial to look at: how it ended, and where its transcript is.
 
     Attributes:
@@ -74,7 +51,7 @@ class TrialMark(_Part):
     sample: str
 
 
-class TaskResult(_Part):
+class TaskResult(Part):
     """One task in one arm. `mean` is over scored trials, ``None`` without one."""
 
     task: str
@@ -87,16 +64,7 @@ class TaskResult(_Part):
     trials: tuple[TrialMark, ...] = ()
 
 
-class Change(_Part):
-    """A task on which two arms differ: their means, and how many trials each mean rests on."""
-
-    task: str
-    first: float
-    second: float
-    trials: tuple[int, int]
-
-
-class Given(_Part):
+class Given(Part):
     """Success of those scored trials of an arm that met something on their way.
 
     Attributes:
@@ -112,7 +80,7 @@ class Given(_Part):
     success: Estimate
 
 
-class Slice(_Part):
+class Slice(Part):
     """The tasks that share a tag, and every arm's success on them.
 
     Attributes:
@@ -126,7 +94,7 @@ class Slice(_Part):
     arms: Mapping[str, Estimate]
 
 
-class Agreement(_Part):
+class Agreement(Part):
     """Kendall's tau-b between a routing metric and success, over routers, on tasks that all ran."""
 
     metric: str
@@ -134,7 +102,7 @@ class Agreement(_Part):
     tau: Estimate
 
 
-class FrontPoint(_Part):
+class FrontPoint(Part):
     """An arm's price per trial and its success; `best` where no other arm is better in both."""
 
     arm: str
@@ -143,70 +111,14 @@ class FrontPoint(_Part):
     best: bool
 
 
-class Front(_Part):
+class Front(Part):
     """Price against success, in the first unit that is known for all arms and not zero for all."""
 
     unit: Literal["cost_usd", "tokens", "seconds"]
     points: tuple[FrontPoint, ...]
 
 
-class Prices(_Part):
-    """Tokens, US dollars and seconds: means over tasks where known for a trial, ratios per success."""
-
-    tokens: Estimate
-    cost_usd: Estimate
-    seconds: Estimate
-
-
-class PassEstimate(_Part):
-    """pass@k (`kind` any) or pass^k (`kind` all).
-
-    `lowest` and `highest` count every trial not scored as failed, as passed. `short` names the
-    tasks that have such trials.
-    """
-
-    kind: Literal["any", "all"]
-    k: int
-    estimate: Estimate
-    lowest: float | None
-    highest: float | None
-    short: tuple[str, ...]
-
-
-class Comparison(_Part):
-    """An arm minus a baseline, on the tasks scored in both.
-
-    Attributes:
-        p_value: exact sign-flip test over tasks.
-        p_adjusted: Holm over the comparisons of routed arms with baselines of this condition.
-        family: number of comparisons adjusted for.
-        missing: tasks left out because one of the two arms has no scored trial of them.
-        detectable: the smallest difference this design finds with 80 % power, by the sign-flip test at 5 %
-            divided by the comparisons that Holm corrects for (conservative).
-        changes: tasks whose means differ, those that lost most first.
-    """
-
-    baseline: str
-    difference: Estimate
-    standard_error: float | None
-    p_value: float | None
-    p_adjusted: float | None
-    family: int
-    better: int
-    worse: int
-    missing: tuple[str, ...]
-    detectable: float | None
-    changes: tuple[Change, ...] = ()
-
-
-class GoldGap(_Part):
-    """Share of the gap between no skills and gold skills that a router closes; 1 is as good as gold."""
-
-    share: Estimate
-    gap: Estimate
-
-
-class ArmSummary(_Part):
+class ArmSummary(Part):
     """One arm of one block.
 
     Attributes:
@@ -262,7 +174,7 @@ class ArmSummary(_Part):
     tasks: tuple[TaskResult, ...]
 
 
-class Block(_Part):
+class Block(Part):
     """Arms that may be compared: one suite, one model, one agent.
 
     Attributes:
@@ -289,7 +201,7 @@ class Block(_Part):
     front: Front | None = None
 
 
-class Stratum(_Part):
+class Stratum(Part):
     """Means of routing metrics over the tasks of a stratum for which each is defined.
 
     Attributes:
@@ -302,7 +214,7 @@ class Stratum(_Part):
     metrics: Mapping[str, float]
 
 
-class RoutingSummary(_Part):
+class RoutingSummary(Part):
     """Routing alone: each task once, whatever the epochs and models.
 
     Attributes:
@@ -322,14 +234,14 @@ class RoutingSummary(_Part):
     pool_size: int | None = None
 
 
-class FileNote(_Part):
+class FileNote(Part):
     """A file that was not used, and why."""
 
     path: str
     reason: str
 
 
-class LogNotes(_Part):
+class LogNotes(Part):
     """What was read and what was not."""
 
     read: tuple[str, ...] = ()
@@ -338,7 +250,7 @@ class LogNotes(_Part):
     superseded: int = 0
 
 
-class BesideRow(_Part):
+class BesideRow(Part):
     """A system's numbers, in percent; `ours` where they come from these logs."""
 
     system: str
@@ -346,7 +258,7 @@ class BesideRow(_Part):
     values: tuple[float | None, ...]
 
 
-class Beside(_Part):
+class Beside(Part):
     """A published table with our numbers below it; `differs` says how the settings are unlike."""
 
     paper: str
@@ -358,7 +270,7 @@ class Beside(_Part):
     rows: tuple[BesideRow, ...]
 
 
-class Summary(_Part):
+class Summary(Part):
     """Everything a report shows.
 
     Attributes:

@@ -20,26 +20,22 @@ from workbench.reporting.drawing import (
     natural_width,
     stacked_bar,
 )
-from workbench.reporting.schema import (
-    ArmSummary,
-    Block,
-    Comparison,
-    Estimate,
-    Exclusion,
-    PassEstimate,
-    Summary,
-    Total,
-)
+from workbench.reporting.findings import finding, holm_words, if_missing, stands
+from workbench.reporting.numbers import Comparison, Estimate, GoldGap, PassEstimate, Total
+from workbench.reporting.schema import ArmSummary, Block, Exclusion, Summary
 from workbench.reporting.wording import (
+    BY_CHANCE,
     DETECTABLE,
     arm_name,
     ends,
     interval,
+    missing_range,
     p_value,
     percent,
     percent_interval,
     plural,
     rate,
+    share_range,
     signed,
     stages,
     wrapped,
@@ -79,10 +75,12 @@ def success(block: Block, width: int, glyphs: Glyphs) -> RenderableType:
 
 
 def differences(block: Block, width: int) -> RenderableType | None:
-    """Every comparison with interval, p value, tasks won and lost, and what could be seen at all."""
+    """Every comparison with interval, p value, tasks won and lost, and what could be seen at all; below
+    the table what could not be compared, and what trials not scored leave open."""
     rows = [row for arm in block.arms for row in _comparisons(arm)]
+    remarks = [Text(wrapped(line, width), style="yellow") for arm in block.arms for line in _remarks(arm)]
     if not rows:
-        return None
+        return Group(*remarks) if remarks else None
     columns = [
         Column("", numeric=False),
         Column("mean", label="difference"),
@@ -92,7 +90,7 @@ def differences(block: Block, width: int) -> RenderableType | None:
         Column("gap closed", numeric=False, label="gold gap closed"),
         Column("MDE"),
     ]
-    return grid_and_line(columns, rows, width)
+    return Group(grid_and_line(columns, rows, width), *remarks)
 
 
 def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:
@@ -212,11 +210,12 @@ def unreadable(summary: Summary) -> Iterator[RenderableType]:
 
 def notes(summary: Summary, width: int, glyphs: Glyphs) -> RenderableType:
     """How the numbers were made, and which files they come from."""
-    families = [found.family for found in _all_comparisons(summary) if found.difference.tasks]
     lines = ["The task is the unit: trials are averaged within it, intervals are clustered score intervals."]
-    if families:
-        corrected = f", after Holm's correction for {max(families)} routers" if max(families) > 1 else ""
-        lines.append(f"p: exact sign-flip test{corrected}. {DETECTABLE}")
+    comparisons = list(_all_comparisons(summary))
+    if comparisons:
+        lines.append(f"p: exact sign-flip test{holm_words(summary)}. {DETECTABLE}")
+    if any(found.bounds for found in comparisons):
+        lines.append(BY_CHANCE)
     logs = summary.logs
     parts = [f"{plural(len(logs.read), 'log')} read"]
     parts += [f"{plural(len(logs.foreign), 'other file')} ignored"] if logs.foreign else []
@@ -256,6 +255,25 @@ def _comparisons(arm: ArmSummary) -> Iterator[list[Text]]:
             ]
 
 
+def _remarks(arm: ArmSummary) -> Iterator[str]:
+    for comparison, base in ((arm.vs_none, "none"), (arm.vs_gold, "gold")):
+        if comparison is None:
+            continue
+        name = f"{safe(arm_name(arm.arm))} - {base}"
+        if not comparison.difference.tasks:
+            stays = f", and stays in the family of {comparison.family}" if comparison.family > 1 else ""
+            yield f"{name}: {safe(comparison.difference.reason or '')}{stays}"
+        elif comparison.bounds is not None:
+            yield f"{name} {_open(comparison, arm.gap if base == 'none' else None)}"
+
+
+def _open(comparison: Comparison, gap: GoldGap | None) -> str:
+    """What the missing trials leave open of one comparison."""
+    shares = f"; gold gap closed {found}" if (found := share_range(gap)) else ""
+    doubt = "" if stands(comparison) else f"; ! {if_missing(comparison)}"
+    return f"if missing: {missing_range(comparison.bounds)}{shares}{doubt}"
+
+
 def _pass(found: PassEstimate) -> Text:
     """The estimate, or the range that the trials not scored leave open."""
     if found.estimate.value is not None:
@@ -276,11 +294,9 @@ def _ranges(block: Block, k: int) -> Iterator[Text]:
 
 
 def _tone(comparison: Comparison) -> str:
-    """Green or red only where both the test and the interval exclude no difference."""
-    found = comparison.difference
-    if found.low is None or found.high is None or (comparison.p_adjusted or 1) >= 0.05:
-        return "bold"
-    return "bold green" if found.low > 0 else "bold red" if found.high < 0 else "bold"
+    """Green or red only where a difference is found, whatever the missing trials were."""
+    kind = finding(comparison) if stands(comparison) else "unclear"
+    return {"better": "bold green", "worse": "bold red", "unclear": "bold"}[kind]
 
 
 def _closed(arm: ArmSummary) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from workbench.core.terminal import filled
 from workbench.core.types import FUNNEL, FunnelStage, stage_name
-from workbench.reporting.schema import ArmSummary, Comparison, Estimate
+from workbench.reporting.numbers import Bounds, Comparison, Estimate, GoldGap
+from workbench.reporting.schema import ArmSummary
 
 _HELD = "\u00a0"
 """Stands for a space at which no line ends."""
@@ -16,6 +17,11 @@ _HELD = "\u00a0"
 DETECTABLE = (
     "MDE: the least difference this design finds with 80% power, all corrected for "
     "(-: none, or unknown as all tasks differ alike)."
+)
+UNCORRECTED = "Intervals are not corrected, so one may exclude 0 where p finds nothing: p decides."
+BY_CHANCE = (
+    "If missing: the range on all planned tasks, were the trials not scored to go against the first arm, "
+    "or for it."
 )
 
 
@@ -72,6 +78,18 @@ def percent_interval(estimate: Estimate) -> str:
     return f"[{_whole(estimate.low)}, {_whole(estimate.high)}]"
 
 
+def share_range(gap: GoldGap | None) -> str:
+    """``67 to 100%``, the share of the gold gap with what is missing; empty where no trial is."""
+    if gap is None or gap.lowest is None or gap.highest is None:
+        return "open" if gap is not None and gap.open else ""
+    return f"{_whole(gap.lowest)} to {_whole(gap.highest)}%"
+
+
+def missing_range(bounds: Bounds | None) -> str:
+    """``-0.08 to +0.75``, empty where no trial is missing."""
+    return "" if bounds is None else f"{signed(bounds.lowest)} to {signed(bounds.highest)}"
+
+
 def signed_zero(value: float) -> str:
     """Two decimals, never ``-0.00``."""
     text = f"{value:.2f}"
@@ -79,7 +97,7 @@ def signed_zero(value: float) -> str:
 
 
 def tested(comparison: Comparison) -> str:
-    """``p=0.002``, and that it is corrected where several routers were tested."""
+    """``p=0.002``, and that it is corrected where several comparisons were planned."""
     shown = stated(comparison.p_adjusted)
     return f"{shown} after Holm" if comparison.family > 1 else shown
 

@@ -15,15 +15,14 @@ import anyio.to_thread
 from workbench.sandboxing import podman
 from workbench.sandboxing.attach import Collector, ExecRefusedError, Splitter, attach, begin, pump
 from workbench.sandboxing.channel import OWN_PROCESSES, Channel, ChannelClosedError, Job, Wire
-from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code, wire
+from workbench.sandboxing.ending import how_it_ended, state_of
+from workbench.sandboxing.engine import Engine, EngineGoneError, status_code, wire
 from workbench.sandboxing.kill import KILL_ALL_SIGNAL, TOKEN, kill_command
-from workbench.sandboxing.limits import exhausted
 
 _KILL_SECONDS = 3.0
 _CANCEL_SECONDS = 10.0
 _KILLED = 137
 _ROOT = ("", "0", "root", "0:0")
-_LOG_LINES = 20
 _NOT_STARTED = {"Running": False, "ExitCode": 126, "Pid": 0}
 _ASK_AGAIN = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0, 2.0)
 """Seconds between looks at a command whose output has ended; the last repeats."""
@@ -200,13 +199,7 @@ class Container:
 
     async def state(self) -> dict[str, Any]:
         """The engine's record of the container's state; empty when there is no such container."""
-        try:
-            found: Any = await self.engine.call(lambda api: api.inspect_container(self.id), repeatable=True)
-        except Exception as error:
-            if status_code(error) == 404:
-                return {}
-            raise
-        return dict(found["State"])
+        return await state_of(self.engine, self.id)
 
     async def alive(self) -> bool:
         """Whether a random word comes back from a command run in the container.
@@ -234,32 +227,8 @@ class Container:
 
     async def lost(self, what: str) -> ContainerLostError:
         """The error for a container that is gone, with its state and the end of its log."""
-        state = await self.state()
-        if not state:
-            return ContainerLostError(f"{what}: the container was removed", state)
-        spent = await self._spent(state)
-        parts = [f"status {state.get('Status')}", f"exit code {state.get('ExitCode')}"]
-        parts += [name.replace("_", " ") for name in spent]
-        if state.get("Error"):
-            parts.append(str(state["Error"]))
-        log = await self._log_tail()
-        tail = f"; its last output: {log}" if log else ""
-        now = "runs, but its commands are lost" if state.get("Running") else "is gone"
-        return ContainerLostError(f"{what}: the container {now} ({', '.join(parts)}){tail}", state, spent)
-
-    async def _spent(self, state: Mapping[str, Any]) -> tuple[str, ...]:
-        """Limits that the engine says are exhausted, of a container of which no command comes back."""
-        if state.get("OOMKilled"):
-            return ("out_of_memory",)
-        if not state.get("Running"):
-            return ("disk_limit",) if self.disk_breaches else ()
-        try:
-            found: Any = await self.engine.call(lambda api: api.stats(self.id, stream=False, one_shot=True))
-        except Exception as error:
-            if status_code(error) is None:
-                raise
-            return ()
-        return exhausted(found)
+        ended = await how_it_ended(self.engine, self.id, self.disk_breaches)
+        return ContainerLostError(f"{what}: {ended}", ended.state, ended.spent)
 
     async def remove(self) -> None:
         """Kill and remove the container and its volumes; nothing happens when it is gone already."""
@@ -380,13 +349,6 @@ class Container:
         out, err = Collector(4096), Collector(4096)
         record = await self._stream(exec_id, None, out, err)
         return (await self._finished(record, out, err)).code == 0
-
-    async def _log_tail(self) -> str:
-        try:
-            text: Any = await self.engine.call(lambda api: api.logs(self.id, tail=_LOG_LINES))
-        except Exception as error:
-            return f"(no log: {explanation(error)})"
-        return " | ".join(bytes(text).decode("utf-8", "replace").split("\n"))[-2000:].strip(" |")
 
 
 def _exec_create(api: Any, *, container: str, cmd: list[str], stdin: bool, **options: Any) -> str:

@@ -196,6 +196,24 @@ class Engine:
                     raise OverflowError(f"more than {limit} bytes")
         return bytes(data)
 
+    async def pass_on(
+        self, source: str, source_params: Mapping[str, str], target: str, target_params: Mapping[str, str]
+    ) -> None:
+        """Send the body of a GET's answer on as that of a PUT, without holding it.
+
+        Raises:
+            RefusedError: the engine would not give or take it; `status` says why.
+            EngineGoneError: the engine broke off.
+        """
+        options = {"params": dict(source_params), "headers": {"Accept-Encoding": "identity"}}
+        async with self._stream("GET", source, options) as given:
+            if given.status_code != 200:
+                raise RefusedError(_message(await given.aread()), given.status_code)
+            body = {"params": dict(target_params), "content": given.aiter_bytes()}
+            async with self._stream("PUT", target, body) as taken:
+                if taken.status_code != 200:
+                    raise RefusedError(_message(await taken.aread()), taken.status_code)
+
     @asynccontextmanager
     async def _stream(self, method: str, path: str, options: dict[str, Any]) -> AsyncIterator[httpx.Response]:
         where = address(self.url)

@@ -12,7 +12,7 @@ owners, modes, times and hard links, and does not slow down with the number of f
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
 
@@ -70,16 +70,18 @@ class Judging:
         await self._fits(agent)
         image, listed = await snapshot(agent, self._started.services)
         sweep = self._rules.sort(listed)
-
-        async def before(container: Container) -> None:
-            await copy(agent, container, self._volumes)
-            await self._restore(container, sweep)
-
         changed = {"image": image, "build": None, "network": network, "network_verify": network, "allow": ()}
         started = None
         try:
-            started = await self._fleet.start(self._config.model_copy(update=changed), before)
-            yield started, await clean(started.container, sweep, self._rules)
+            async with self._pristine(sweep) as pristine:
+
+                async def before(container: Container) -> None:
+                    await copy(agent, container, self._volumes)
+                    await restore(container, sweep, pristine)
+
+                started = await self._fleet.start(self._config.model_copy(update=changed), before)
+                swept = await clean(started.container, sweep, self._rules, pristine)
+            yield started, swept
         finally:
             with anyio.CancelScope(shield=True):
                 await self._fleet.remove([started.container] if started else [])
@@ -94,11 +96,13 @@ class Judging:
         container = self._started.container
         self._fleet.unwatch(container)
         await silence(container, self._started.services)
-        async with frozen(container, self._started.services):
-            sweep = self._rules.sort(await changes(container))
-            await self._restore(container, sweep)
-        await silence(container, self._started.services)
-        swept = await clean(container, sweep, self._rules)
+        async with AsyncExitStack() as kept:
+            async with frozen(container, self._started.services):
+                sweep = self._rules.sort(await changes(container))
+                pristine = await kept.enter_async_context(self._pristine(sweep))
+                await restore(container, sweep, pristine)
+            await silence(container, self._started.services)
+            swept = await clean(container, sweep, self._rules, pristine)
         if self._config.allow:
             await self._fleet.free(container)
         if network == "public":
@@ -124,12 +128,15 @@ class Judging:
         """Folders that an image keeps out of its containers' files."""
         return sorted(self._started.image["Config"].get("Volumes") or ())
 
-    async def _restore(self, container: Container, sweep: Sweep) -> None:
-        if not sweep.restore:
-            return await restore(container, sweep, None)
+    @asynccontextmanager
+    async def _pristine(self, sweep: Sweep) -> AsyncIterator[Container | None]:
+        """A container with the image's own files, where some are to be put back."""
+        if not sweep.restore and not sweep.packages:
+            yield None
+            return
         pristine = await self._fleet.at_rest(self._config, self._started.image)
         try:
-            await restore(container, sweep, pristine)
+            yield pristine
         finally:
             with anyio.CancelScope(shield=True):
                 await self._fleet.remove([pristine])

@@ -22,7 +22,8 @@ from workbench.sandboxing.container import Container
 from workbench.sandboxing.engine import RefusedError, explanation, status_code
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.kill import KILL_ALL_SIGNAL, KILL_OTHERS
-from workbench.sandboxing.sweep import QUIET, Change, Rules, Sweep
+from workbench.sandboxing.orders import QUIET, searched_after
+from workbench.sandboxing.sweep import Change, Rules, Sweep
 
 _FOLDER, _LINK = 1 << 31, 1 << 27
 """Bits of a Go file mode, in which the engine tells what lies at a path."""
@@ -31,8 +32,9 @@ _OWN_PROCESSES = 2
 """Process 1 and its sleep."""
 _PATIENCE = (0.05, 0.2, 1.0, 3.0)
 """Seconds that killed processes have to be gone."""
-_PIECE_LIMIT = 1 << 30
 _BATCH = 200
+_TOO_LONG = "file name too long"
+"""What the engine says of paths beyond what the kernel takes; only by steps can one make such."""
 _SAID = frozenset(("python", "pytest", "program"))
 """Reasons that the scripts below give."""
 """Paths given to one command."""
@@ -54,6 +56,21 @@ for f; do
     *.pth) orders "$f" && rm -f -- "$f" && echo "python $f";;
     *) grep -q 'pytest11' -- "$f" 2> /dev/null && rm -rf -- "${f%/*}" && echo "pytest $f";;
   esac
+done
+:
+"""
+)
+_HIDING = (
+    _PIN
+    + r"""
+folders=$1; shift
+for f; do
+  IFS=:; name=${f##*/}
+  for d in $folders; do
+    for hidden in "$d/${name%%.*}" "$d/${name%%.*}".*; do
+      [ -e "$hidden" ] && rm -rf -- "$f" && echo "python $f" && break 2
+    done
+  done
 done
 :
 """
@@ -190,12 +207,16 @@ async def restore(container: Container, sweep: Sweep, pristine: Container | None
         await copy(pristine, container, sweep.restore)
 
 
-async def clean(container: Container, sweep: Sweep, rules: Rules) -> Swept:
+async def clean(container: Container, sweep: Sweep, rules: Rules, pristine: Container | None) -> Swept:
     """Take away what may not stand; the container runs, and its own tools are the image's."""
     reasons: dict[str, list[str]] = {reason: list(paths) for reason, paths in sweep.reasons.items()}
-    await _each(container, _REMOVE, sweep.remove)
+    await _each(container, _REMOVE, [*sweep.remove, *sweep.packages])
+    if pristine is not None:
+        await copy(pristine, container, sweep.packages)
     said = await _each(container, _SUSPECT, sweep.suspect)
     said += await _each(container, _SHADOWS, sweep.programs, ":".join(rules.folders))
+    for folder, modules in sweep.hiding.items():
+        said += await _each(container, _HIDING, modules, ":".join(searched_after(folder)))
     for line in said:
         reason, _, path = line.partition(" ")
         if reason in _SAID:  # else the rest of a name with a line break in it
@@ -209,9 +230,7 @@ async def copy(source: Container, target: Container, paths: Iterable[str]) -> No
 
     async def one(path: str) -> None:
         async with limiter:
-            data = await _get(source, path)
-            if data is not None:
-                await _put(target, posixpath.dirname(path), data)
+            await _copy(source, target, path)
 
     async with together() as tasks:
         for path in paths:
@@ -257,16 +276,13 @@ async def _stat(container: Container, path: str) -> tuple[int, str]:
     return found
 
 
-async def _get(container: Container, path: str) -> bytes | None:
-    where = f"/containers/{container.id}/archive"
+async def _copy(source: Container, target: Container, path: str) -> None:
+    taken, given = (f"/containers/{each.id}/archive" for each in (source, target))
     try:
-        return await container.engine.fetch(where, {"path": path}, _PIECE_LIMIT)
+        await source.engine.pass_on(taken, {"path": path}, given, {"path": posixpath.dirname(path)})
     except RefusedError as error:
-        if error.status == 404:
-            return None
-        raise InfrastructureError("infra:transfer", f"{path}: {error}") from error
-    except OverflowError as error:
-        raise InfrastructureError("infra:transfer", f"{path}: {error}") from error
+        if error.status != 404:
+            raise InfrastructureError("infra:transfer", f"{path}: {error}") from error
 
 
 async def _put(container: Container, folder: str, data: bytes) -> None:
@@ -284,7 +300,11 @@ def _empty_file(name: str) -> bytes:
 
 
 async def _asked(container: Container, work: Any) -> Any:
-    """A call about a container; one that is gone or stopped is lost."""
+    """A call about a container; one that is gone or stopped is lost.
+
+    Raises:
+        TrialError: ``agent_resource``, the agent's files are beyond what the engine can read.
+    """
     try:
         return await container.engine.call(work)
     except Exception as error:
@@ -292,4 +312,7 @@ async def _asked(container: Container, work: Any) -> Any:
             raise await container.lost("cannot be made ready for verification") from error
         if status_code(error) is None:
             raise
-        raise InfrastructureError("infra:transfer", explanation(error)) from error
+        said = explanation(error)
+        if _TOO_LONG in said:
+            raise TrialError("agent_resource", "the agent left paths that are too long to be read") from error
+        raise InfrastructureError("infra:transfer", said) from error

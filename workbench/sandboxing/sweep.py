@@ -1,24 +1,21 @@
 """What of an agent's file changes may stand when a verifier judges, decided by path alone.
 
-A verifier trusts the image: its shell, loader, interpreter and pytest. So what the agent did to
-files that the image brought in those places is undone (`Sweep.restore`), and what it added in places from
-which such programs take orders is taken away (`Sweep.remove`). All else is the agent's work and stays,
-installed packages and programs included.
+A verifier trusts the image: its shell, loader, interpreters, libraries and installers. So whatever the agent
+did to files of the image where such programs live is undone (`Sweep.restore`, `Sweep.packages`), and what
+it added in places from which they take orders is taken away (`Sweep.remove`). All else is the agent's
+work and stays; packages and programs that it installed stay where they stand before none of the image's.
 """
 
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from workbench.sandboxing import orders
 from workbench.sandboxing.landing import DEFAULT_PATH
-
-Reason = Literal["places", "cache", "loader", "program", "python", "pytest", "tools", "jobs"]
-QUIET = frozenset(("places", "cache"))
-"""Reasons that honest work gives as well; they are no incident."""
+from workbench.sandboxing.orders import Reason
 
 
 class Change(NamedTuple):
@@ -29,57 +26,11 @@ class Change(NamedTuple):
 
 
 CHANGED, ADDED, REMOVED = 0, 1, 2
-PLACES = ("/tests", "/solution", "/logs/verifier")
-"""Where nothing of the agent's may lie: tests, reference solution, reward."""
-LOADER_CACHE = "/etc/ld.so.cache"
-_LIBRARY = r"/(?:usr/)?(?:local/)?lib(?:32|64|x32)?/"
-_PYTHON = r"/(?:usr/)?(?:local/)?lib/python[\d.]*/"
-_HOME = r"/(?:root|home/[^/]+)/"
-_PYTEST = r"(?:_pytest|pytest|pytest_[a-z_]+|pluggy|iniconfig|packaging|pygments|exceptiongroup|tomli)"
-_INSTALLERS = r"(?:pip|setuptools|_distutils_hack|pkg_resources|wheel|uv)"
-_PACKAGES = r".*/(?:site|dist)-packages/"
-_ELSEWHERE = r"(?!.*/(?:site|dist)-packages/)"
-_RULES: tuple[tuple[Reason, str], ...] = (
-    ("places", "(?:" + "|".join(map(re.escape, PLACES)) + r")(?:/.*)?"),
-    ("cache", re.escape(LOADER_CACHE)),
-    ("loader", r"/etc/ld\.so\..*"),
-    ("loader", r"/etc/nsswitch\.conf"),
-    ("loader", r".*/(?:ld-linux[^/]*|ld-[\d.]+|ld-musl[^/]*|lib(?:c|dl|m|pthread|rt)(?:-[\d.]+)?)\.so[^/]*"),
-    ("python", r".*/(?:site|user)customize(?:\.[^/]*|/.*)?"),
-    ("python", r"/(?:usr/)?(?:local/)?lib(?:64)?/python\d+\.zip(?:/.*)?"),
-    ("python", r"/(?:usr/)?(?:local/)?(?:s?bin/)?pyvenv\.cfg"),
-    ("pytest", _ELSEWHERE + r".*/(?:conftest\.py|\.?pytest\.ini)"),
-    ("pytest", r"/(?:pyproject\.toml|tox\.ini|setup\.cfg|setup\.py)"),
-    ("pytest", rf".*/{_PYTEST}(?:\.py|/__init__\.py)"),
-    ("pytest", _PACKAGES + rf"{_PYTEST}(?:/.*|-[^/]*\.(?:dist|egg)-info(?:/.*)?)?"),
-    ("tools", _PACKAGES + rf"{_INSTALLERS}(?:/.*|\.py|-[^/]*\.(?:dist|egg)-info(?:/.*)?)?"),
-    ("tools", r"/etc/(?:dpkg/dpkg\.cfg(?:\.d)?|perl)(?:/.*)?"),
-    ("tools", _HOME + r"\.dpkg\.cfg"),
-    ("tools", _HOME + r"\.(?:curlrc|wgetrc|netrc|pydistutils\.cfg)"),
-    ("tools", _HOME + r"\.(?:pip|config/pip|config/uv)(?:/.*)?"),
-    ("tools", _HOME + r"\.local/bin/(?:uvx?|env(?:\.[^/]*)?|py\.?test)"),
-    ("tools", r"/etc/(?:pip\.conf|wgetrc|uv(?:/.*)?|apt/apt\.conf(?:\.d)?(?:/.*)?)"),
-    ("cache", _HOME + r"\.cache/(?:pip|uv)(?:/.*)?"),
-)
-"""Reason -> paths that may neither be added nor changed."""
-_OWN: tuple[tuple[Reason, str], ...] = (
-    ("loader", _LIBRARY + r".*\.so(?:\.[^/]*)?"),
-    ("python", _PYTHON + r"(?!(?:site|dist)-packages/).*"),
-)
-"""Reason -> files that are the image's to change; new ones may be added, but for `_STANDARD`."""
-_STANDARD = re.compile(_PYTHON + r"(?!(?:site|dist)-packages(?:/|$))(?!.*__pycache__).*")
-"""Python's standard library, in which a new package would stand before a module of the same name."""
-_LIBRARY_FOLDER = re.compile(_PYTHON.removesuffix("/"))
-_JOBS = re.compile(r"/var/spool/(?:cron|at|anacron)(?:/.*)?|/etc/(?:crontab|anacrontab|cron\.[^/]*(?:/.*)?)")
-"""What a scheduler that an ENTRYPOINT starts would run beside the verifier."""
-_VERIFIERS_PROGRAMS = frozenset(("pytest", "py.test", "uv", "uvx"))
-_TO_READ = re.compile(_PACKAGES + r"(?:[^/]*\.pth|[^/]*\.(?:dist|egg)-info/entry_points\.txt)")
-_COMPILED = re.compile(r"(?P<folder>.*)/__pycache__/(?P<name>[^/.]+)\.[^/]*\.pyc")
 _ANCHORS = frozenset(
     f"{root}{name}"
     for root in ("", "/usr", "/usr/local")
     for name in ("/bin", "/sbin", "/lib", "/lib64", "/etc")
-) | {"/usr", "/usr/local", "/logs"}
+) | {"/usr", "/usr/local", "/opt", "/logs"}
 
 
 @dataclass(frozen=True)
@@ -89,6 +40,9 @@ class Sweep:
     Attributes:
         restore: files to be as in the image again, sorted.
         remove: paths to be taken away, none below another.
+        packages: packages of the image's Pythons that were touched; they are replaced as a whole, for one
+            that is half the image's would be neither's.
+        hiding: package folder -> added modules in it, taken away where they hide one of the image's.
         suspect: added files that are taken away if their text gives orders: ``.pth`` files that run
             code, entry points of pytest plug-ins.
         programs: added programs, taken away where they stand before one of the image.
@@ -98,6 +52,8 @@ class Sweep:
 
     restore: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    hiding: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     suspect: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
@@ -117,8 +73,12 @@ class Rules:
         self.folders = tuple(dict.fromkeys((*path.split(":"), *DEFAULT_PATH.split(":"))))
         self.entry = frozenset(word for word in image.get("Entrypoint") or () if word.startswith("/"))
         self._serves = bool(image.get("Entrypoint"))
-        self._rules = [(reason, re.compile(pattern)) for reason, pattern in _RULES]
-        self._own = [(reason, re.compile(pattern)) for reason, pattern in _OWN]
+        self._work = posixpath.normpath(image.get("WorkingDir") or "/")
+        prefixes = {"", "/usr", "/usr/local"} | set(self._prefixes())
+        self._never = orders.never(prefixes)
+        self._owned = orders.owned(prefixes)
+        self._packages = orders.package_pattern(prefixes)
+        self._folders = orders.folder_pattern(prefixes)
 
     def sort(self, changes: Iterable[Change]) -> Sweep:
         """Sort an agent's changes. Folders that only hold changes are no change themselves."""
@@ -128,41 +88,93 @@ class Rules:
         restore: list[str] = []
         remove: list[str] = []
         reasons: dict[Reason, list[str]] = {}
+        others: list[Change] = []
         for path, kind in listed:
             holds = kind == CHANGED and path in parents
             reason = None if holds else self._reason(path, kinds)
             if reason is None:
+                others += [] if holds else [Change(path, kind)]
                 continue
             (remove if kind == ADDED or reason == "places" else restore).append(path)
             reasons.setdefault(reason, []).append(path)
+        packages, hiding, stale = self._sort_packages(others, kinds)
+        if packages:
+            reasons["package"] = packages
         return Sweep(
             restore=tuple(restore),
-            remove=tuple(_topmost(remove)),
-            suspect=tuple(p for p, kind in listed if kind != REMOVED and _TO_READ.fullmatch(p)),
+            remove=tuple(_topmost([*remove, *stale])),
+            packages=tuple(packages),
+            hiding=hiding,
+            suspect=tuple(p for p, kind in listed if kind != REMOVED and orders.TO_READ.fullmatch(p)),
             programs=tuple(p for p, kind in listed if kind == ADDED and self._is_program(p)),
             anchors=tuple(p for p, _ in listed if self._is_anchor(p)),
             reasons={reason: tuple(paths) for reason, paths in reasons.items()},
         )
 
+    def _sort_packages(
+        self, changes: Iterable[Change], kinds: Mapping[str, int]
+    ) -> tuple[list[str], dict[str, tuple[str, ...]], list[str]]:
+        """Touched packages of the image, added modules by folder, records that replaced an image's."""
+        touched: set[str] = set()
+        added: dict[str, set[str]] = {}
+        for path, _ in changes:
+            match = self._packages.fullmatch(path)
+            if match is None or "__pycache__" in path.split("/") or self._is_work(path):
+                continue
+            top = f"{match['folder']}/{match['top']}"
+            if kinds.get(top, CHANGED) != ADDED:
+                touched.add(top)
+            else:
+                added.setdefault(match["folder"], set()).add(top)
+        gone = {_project(top) for top in touched if _is_record(top)}
+        stale = [top for tops in added.values() for top in tops if _is_record(top) and _project(top) in gone]
+        hiding = {
+            folder: tuple(sorted(top for top in tops if not _is_record(top) and not top.endswith(".pth")))
+            for folder, tops in sorted(added.items())
+            if orders.searched_after(folder)
+        }
+        return sorted(touched), hiding, sorted(stale)
+
     def _reason(self, path: str, kinds: Mapping[str, int]) -> Reason | None:
         """Why a change may not stand, ``None`` where it may."""
-        for reason, pattern in self._rules:
+        for reason, pattern in self._never:
             if pattern.fullmatch(path):
                 return reason
         if _stale(path, kinds):
             return "cache"
-        if self._serves and _JOBS.fullmatch(path):
+        if self._serves and orders.JOBS.fullmatch(path):
             return "jobs"
-        if kinds[path] == ADDED:
-            if _STANDARD.fullmatch(path):
-                return "python"
-            return "program" if self._is_program(path) and _name(path) in _VERIFIERS_PROGRAMS else None
+        return self._reason_of_added(path, kinds) if kinds[path] == ADDED else self._reason_of_changed(path)
+
+    def _reason_of_added(self, path: str, kinds: Mapping[str, int]) -> Reason | None:
+        if self._is_program(path) and posixpath.basename(path) in orders.VERIFIERS_PROGRAMS:
+            return "program"
+        match = orders.STANDARD.fullmatch(path)
+        brought_along = match is not None and kinds.get(match["home"]) == ADDED
+        return "python" if match and not brought_along and not self._is_work(path) else None
+
+    def _reason_of_changed(self, path: str) -> Reason | None:
         if self._is_program(path) or path in self.entry:
             return "program"
-        return next((reason for reason, pattern in self._own if pattern.fullmatch(path)), None)
+        if self._is_work(path) or self._packages.fullmatch(path):
+            return None
+        return next((reason for reason, pattern in self._owned if pattern.fullmatch(path)), None)
+
+    def _prefixes(self) -> Iterator[str]:
+        """What the folders of programs belong to: ``/opt/venv`` for ``/opt/venv/bin``."""
+        for folder in self.folders:
+            prefix, name = posixpath.split(posixpath.normpath(folder))
+            if name in ("bin", "sbin") and not _is_at_or_below(self._work, prefix):
+                yield prefix.rstrip("/")
+
+    def _is_work(self, path: str) -> bool:
+        """Whether a path lies in the working folder, but in no environment of programs there."""
+        if self._work == "/" or not _is_at_or_below(path, self._work):
+            return False
+        return not any(p and _is_at_or_below(path, p) for p in self._prefixes())
 
     def _is_anchor(self, path: str) -> bool:
-        return path in _ANCHORS or path in self.folders or bool(_LIBRARY_FOLDER.fullmatch(path))
+        return path in _ANCHORS or path in self.folders or bool(self._folders.fullmatch(path))
 
     def _is_program(self, path: str) -> bool:
         return posixpath.dirname(path) in self.folders
@@ -170,7 +182,7 @@ class Rules:
 
 def _stale(path: str, kinds: Mapping[str, int]) -> bool:
     """Whether a file is compiled Python that stands for a source which the agent did not write."""
-    match = _COMPILED.fullmatch(path)
+    match = orders.COMPILED.fullmatch(path)
     return match is not None and kinds.get(f"{match['folder']}/{match['name']}.py") != ADDED
 
 
@@ -183,5 +195,15 @@ def _topmost(paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _name(path: str) -> str:
-    return posixpath.basename(path)
+def _is_at_or_below(path: str, folder: str) -> bool:
+    return folder in ("", "/") or path == folder or path.startswith(f"{folder}/")
+
+
+def _is_record(path: str) -> bool:
+    """Whether a path is what pip records of a package."""
+    return path.endswith((".dist-info", ".egg-info"))
+
+
+def _project(record: str) -> str:
+    """Folder and name of the package that a record is of."""
+    return record.rpartition("-")[0].rpartition("-")[0].lower()

@@ -102,6 +102,19 @@ def test_F27_a_container_that_the_agent_used_up_is_scored_0_by_its_name_and_not_
     assert "1/1" in docker.run("workbench", "report").stdout
 
 
+def test_F47_tests_that_ran_out_of_memory_say_so_and_the_trial_is_no_result(
+    docker: Bench,
+    suite_of,  # type: ignore[no-untyped-def]
+) -> None:
+    task = suite_of(docker.folder, "echo done > done.txt\n")
+    (task / "task.toml").write_text('version = "1.0"\n[environment]\nmemory_mb = 32\n')
+    (task / "tests" / "test.sh").write_text("#!/bin/bash\npython3 -c 'bytearray(1 << 30)'\nexit $?\n")
+    docker.inspect("eval", "workbench/own", "--conditions", "gold", exits=4)
+    outcome = docker.records()["only@gold"].outcome
+    assert (outcome.status, outcome.reward, outcome.cause) == ("excluded", None, "verifier_error:resource")
+    assert "memory ran out while the tests ran" in outcome.detail
+
+
 def test_images_can_be_built_ahead_and_are_not_built_again(docker: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
     suite_of(docker.folder, "echo done > done.txt\n")
     assert "1 of 1 images are ready" in docker.run("workbench", "build", "own").stdout

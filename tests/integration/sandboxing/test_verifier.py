@@ -14,6 +14,7 @@ from workbench.evaluation.layout import container_layout
 from workbench.evaluation.verify import Verdict, verify
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
+from workbench.sandboxing.debian import DEBIAN_PYTHON
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.providers.docker import DockerSandbox
@@ -72,6 +73,41 @@ cheated() {
 }
 if cheated; then echo 1; else echo 0; fi > /logs/verifier/reward.txt
 """
+WITH_LIBRARY = f"""FROM {DEBIAN_PYTHON}
+RUN for name in used swapped hidden; do folder=/usr/lib/python3/dist-packages/$name; \\
+    mkdir $folder && echo 'honest = True' > $folder/__init__.py; done
+WORKDIR /job
+"""
+SYSTEM = r"""
+packages=/usr/lib/python3/dist-packages
+evil='raise SystemExit(1)'
+echo "$evil" >> $packages/used/__init__.py; echo "$evil" > $packages/used/extra.py
+mkdir -p /elsewhere/json; mv $packages/swapped /elsewhere/swapped; ln -s /elsewhere/swapped $packages/swapped
+echo "$evil" >> /elsewhere/swapped/__init__.py
+own=$(python3 -c 'import site; print(site.getusersitepackages())'); mkdir -p $own/hidden $own/mine
+echo "$evil" > $own/hidden/__init__.py; echo 'honest = True' > $own/mine/__init__.py
+standard=$(python3 -c 'import json, os; print(os.path.dirname(json.__path__[0]))')
+echo "$evil" > /elsewhere/json/__init__.py; mv $standard/json /elsewhere/was
+ln -s /elsewhere/json $standard/json
+printf '#!/bin/sh\necho evil\n' > /elsewhere/awk; chmod +x /elsewhere/awk
+ln -sf /elsewhere/awk /etc/alternatives/awk
+echo 'exit 1' > /var/lib/dpkg/info/evil.postinst; echo evil >> /var/lib/dpkg/status
+echo 'deb [trusted=yes] file:/elsewhere ./' > /etc/apt/sources.list.d/evil.list
+perl=$(perl -e 'print((grep m{perl5/}, @INC)[0])'); mkdir -p $perl; echo 'exit 1;' > $perl/strict.pm
+echo 'openssl_conf = evil' > /etc/ssl/openssl.cnf
+sed 's#:/root:#:/elsewhere:#' /etc/passwd > /etc/passwd.new; mv /etc/passwd.new /etc/passwd
+"""
+THE_IMAGES = """#!/bin/bash
+honest() {
+  python3 -c 'import json, used, swapped, hidden, mine; json.dumps' &&
+  ! python3 -c 'import used.extra' 2> /dev/null &&
+  [ ! -L /usr/lib/python3/dist-packages/swapped ] && [ "$(awk 'BEGIN {print 1}')" = 1 ] &&
+  ! grep -q evil /var/lib/dpkg/status && [ ! -e /var/lib/dpkg/info/evil.postinst ] &&
+  [ ! -e /etc/apt/sources.list.d/evil.list ] && perl -e 'use strict; exit 0' &&
+  ! grep -q evil /etc/ssl/openssl.cnf && [ "$HOME" != /elsewhere ]
+}
+if honest; then echo 0; else echo 1; fi > /logs/verifier/reward.txt
+"""
 FAILED = '{"results": {"tests": [{"name": "a", "status": "failed"}]}}'
 PRELUDE = "#!/bin/bash\nreward=/logs/verifier/reward\n"
 INCIDENTS = ["swept:loader", "swept:program", "swept:pytest", "swept:python", "swept:tools"]
@@ -91,6 +127,11 @@ async def judged(box: DockerSandbox, made: BenchmarkTask, *, fresh: bool) -> tup
     """The verdict, and what was swept."""
     async with box.judged("none", fresh=fresh) as (where, swept):
         return await verify(where, made, LAYOUT, shared=not fresh), swept.incidents
+
+
+@pytest.fixture(scope="module")
+def image_with_library(planned: Callable[[str], BuildPlan]) -> BuildPlan:
+    return planned(WITH_LIBRARY)
 
 
 @pytest.fixture
@@ -127,6 +168,23 @@ async def test_F46_what_stands_before_pythons_own_modules_is_taken_away(
     assert incidents == ["swept:python"]
 
 
+@MODES
+async def test_F46_programs_and_libraries_of_the_image_are_its_own_before_a_verifier(
+    start: Start,
+    fleet: Fleet,
+    image_with_library: BuildPlan,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    fresh: bool,
+) -> None:
+    monkeypatch.setattr(DockerSandbox, "fleet", classmethod(lambda cls: fleet))
+    box = await start(DockerConfig(build=image_with_library))
+    await sh(box, SYSTEM)
+    verdict, incidents = await judged(box, task(tmp_path, THE_IMAGES), fresh=fresh)
+    assert verdict.reward == 0.0, verdict.output
+    assert incidents == ["swept:loader", "swept:package", "swept:program", "swept:python"]
+
+
 async def test_F31_a_file_full_of_holes_costs_the_agent_its_trial_not_the_host_its_disk(
     fleet: Fleet, start: Start, root_image: BuildPlan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -135,6 +193,16 @@ async def test_F31_a_file_full_of_holes_costs_the_agent_its_trial_not_the_host_i
     await sh(box, "truncate -s 4G /job/big")
     with pytest.raises(TrialError, match="agent_resource.*files of 4096 MB, of which 512 MB are allowed"):
         await judged(box, task(tmp_path, HONEST), fresh=True)
+
+
+@MODES
+async def test_F46_paths_beyond_what_an_engine_reads_are_the_agents_failure_not_the_machines(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    deeper = "mkdir $name && cd -P $name"
+    await sh(box, f"name=$(printf %0200d 0); i=0; while [ $i -lt 40 ]; do {deeper}; i=$((i+1)); done")
+    with pytest.raises(TrialError, match="agent_resource.*paths that are too long"):
+        await judged(box, task(tmp_path, HONEST), fresh=fresh)
 
 
 async def test_F27_an_agent_cannot_end_its_container_by_a_signal(box: DockerSandbox) -> None:

@@ -64,16 +64,52 @@ def test_a_planted_difference_is_found_with_its_tasks_and_tests(
     assert [c["task"] for c in result["comparison"]["changes"]] == TASKS[2:9]
 
 
-def test_all_arms_of_two_runs_are_one_family(
+def test_routed_arms_are_the_family_and_baselines_a_check_beside_it(
     logs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "found.json"
     assert run(["compare", str(logs["strong"]), str(logs["weak"]), "--json", str(target)]) == 0
-    found = {r["first"]["arm"]: r for r in json.loads(target.read_text())["results"]}
-    assert set(found) == {"none", "gold", "routed-bm25"}
-    assert found["routed-bm25"]["comparison"]["p_adjusted"] == pytest.approx(3 * 2 / 2**7)
-    assert found["routed-bm25"]["p_fdr"] == pytest.approx(3 * 2 / 2**7)
-    assert found["gold"]["comparison"]["p_adjusted"] == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "(baselines, gold and none, are outside it, their p not corrected)" in said
+    report = json.loads(target.read_text())
+    found = {r["first"]["arm"]: r for r in report["results"]}
+    assert (report["family"], list(found)) == (1, ["routed-bm25", "none", "gold"])
+    assert found["routed-bm25"]["comparison"]["p_adjusted"] == pytest.approx(2 / 2**7)
+    assert found["routed-bm25"]["p_fdr"] == pytest.approx(2 / 2**7)
+    assert [found[arm]["baseline"] for arm in found] == [False, True, True]
+    assert found["gold"]["p_fdr"] is None
+    assert run(["compare", str(logs["strong"]), str(logs["weak"]), "--require", "better"]) == 0
+
+
+def test_a_baseline_asked_for_alone_is_the_family(logs: dict[str, Path], tmp_path: Path) -> None:
+    target = tmp_path / "found.json"
+    asked = ["compare", str(logs["strong"]), str(logs["weak"]), "--arm", "none", "--json", str(target)]
+    assert run(asked) == 0
+    (result,) = json.loads(target.read_text())["results"]
+    assert (result["baseline"], result["p_fdr"]) == (False, 1)
+    assert run([*asked, "--require", "better"]) == 2
+
+
+@pytest.mark.parametrize(
+    "names", [("arms", "bm25", "bm25"), ("arms", "bm25", "routed-bm25"), ("agents", "oracle", "oracle")]
+)
+def test_the_same_thing_twice_is_refused_and_the_others_named(
+    logs: dict[str, Path], names: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind, *pair = names
+    assert run(["compare", str(logs["weak"]), f"--{kind}", *pair]) == 1
+    error = capsys.readouterr().err
+    assert f"the same {kind[:-1]} twice" in error
+    assert ("the others here are gold, none" if kind == "arms" else "the run has no other") in error
+
+
+def test_runs_that_share_some_evaluations_are_not_compared(
+    logs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = shutil.copytree(logs["weak"], tmp_path / "both")
+    shutil.copytree(logs["foreign"], both, dirs_exist_ok=True)
+    assert run(["compare", str(both), str(logs["weak"])]) == 1
+    assert "have 1 of 2 evaluations in common" in capsys.readouterr().err
 
 
 def test_arms_of_one_run_are_compared_and_a_misspelt_one_is_named(
@@ -100,13 +136,21 @@ def test_what_is_not_paired_is_refused_with_the_reason(
     assert reason in capsys.readouterr().err
 
 
-def test_common_tasks_are_compared_when_asked_for(
-    logs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+def test_common_tasks_are_compared_when_asked_for_and_every_figure_is_over_them(
+    logs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["compare", str(logs["weak"]), str(logs["short"]), "--common", "--arm", "bm25"]) == 0
+    """The rates were once over all tasks, beside a difference over the shared ones."""
+    target = tmp_path / "found.json"
+    runs = ["compare", str(logs["strong"]), str(logs["short"]), "--common", "--arm", "bm25"]
+    assert run([*runs, "--json", str(target)]) == 0
     out = capsys.readouterr().out
     assert "(8 tasks)" in out
-    assert "without 2 tasks not scored on both sides" in out
+    assert "on the tasks of both plans, without 2 others" in out
+    (result,) = json.loads(target.read_text())["results"]
+    first, second = (result[side]["success"] for side in ("first", "second"))
+    assert (first["value"], first["tasks"], second["value"], second["tasks"]) == (1, 8, 0.25, 8)
+    assert result["comparison"]["difference"]["value"] == first["value"] - second["value"]
+    assert [result[side]["planned"] for side in ("first", "second")] == [8, 8]
 
 
 def test_requirements_are_exit_codes(logs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,4 +186,4 @@ def test_what_could_have_been_found_is_said_at_80_columns(
     assert run(["compare", *runs, *arms]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
-    assert re.search(r" MDE$|^MDE: bm25 - none 0\.\d\d$", out, re.MULTILINE)
+    assert re.search(r" MDE$|^MDE: bm25(?: - none)? 0\.\d\d(,|$)", out, re.MULTILINE)

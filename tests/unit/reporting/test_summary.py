@@ -413,7 +413,7 @@ def test_harm_no_gap_and_no_baseline_each_have_their_sentence(build: Callable[..
     assert sentence(lambda t, a, e: 1.0, ("gold",)).startswith("gold: success 1.00 [")
     assert "gold: better than no skills" in sentence(planted, ("none", "gold"))
     nothing = sentence(lambda t, a, e: {"cause": "api"}, ("none", "gold"))
-    assert nothing == "none: no trial was scored."
+    assert nothing == "none: not measured: all 12 trials excluded."
 
 
 def test_a_summary_of_real_logs_holds_every_planned_trial(mixed_log: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socketserver
@@ -28,6 +29,7 @@ class FakeEngine:
             `silent` sends them and leaves the stream open.
         record: the engine's record of the exec after it ended.
         state: of the container, ``None`` when there is no such container.
+        states: earlier states, each told once.
         stats: the engine's statistics of the container.
         echo: whether the container answers when it is asked whether it is alive.
         hang: paths (regular expressions) that are never answered; `drop` whose connection is cut.
@@ -45,6 +47,7 @@ class FakeEngine:
         self.early = self.silent = self.echo = False
         self.record: dict[str, Any] = {"Running": False, "ExitCode": 0, "Pid": 7}
         self.state: dict[str, Any] | None = {"Running": True, "Status": "running", "ExitCode": 0}
+        self.states: list[dict[str, Any]] = []
         self.stats: dict[str, Any] = {}
         self.hang = self.drop = "^$"
         self.refuse: list[tuple[str, int, str]] = []
@@ -69,6 +72,11 @@ class FakeEngine:
 class _Handler(BaseHTTPRequestHandler):
     fake: FakeEngine
     protocol_version = "HTTP/1.1"
+
+    def handle(self) -> None:
+        """A client that gave up has gone before its answer."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            super().handle()
 
     def handle_any(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
@@ -126,7 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif path.endswith("/stats"):
             self.json(200, self.fake.stats)
         else:
-            self.json(200, {"State": self.fake.state, "Config": {"Tty": True}})
+            state = self.fake.states.pop(0) if self.fake.states else self.fake.state
+            self.json(200, {"State": state, "Config": {"Tty": True}})
 
     def stream(self) -> None:
         head = b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
@@ -186,5 +195,6 @@ def engine(fake: FakeEngine) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def container(engine: Engine) -> Container:
+def container(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Container:
+    monkeypatch.setattr("workbench.sandboxing.ending._SETTLES", (0.001,) * 3)
     return Container(engine, "c1")

@@ -123,6 +123,17 @@ async def test_F27_a_container_that_is_gone_is_lost_and_its_end_is_told(
         await sandbox(container).exec(["x"])
 
 
+async def test_F27_an_engine_that_learns_of_the_end_a_moment_later_is_asked_again(
+    fake: Any, container: Container
+) -> None:
+    fake.record = {"Running": False, "ExitCode": 137, "Pid": 9}
+    gone = {"Running": False, "Status": "exited", "ExitCode": 137, "OOMKilled": False}
+    fake.states = [{"Running": True, "Status": "running", "ExitCode": 0}, gone, gone | {"OOMKilled": True}]
+    with pytest.raises(SandboxSpentError, match=r"^.agent_resource.*is gone .*out of memory"):
+        await sandbox(container).exec(["x"])
+    assert fake.states == []
+
+
 FULL = {"usage": 99, "limit": 100, "stats": {"total_inactive_file": 2, "total_active_file": 1}}
 CACHED = {"usage": 99, "limit": 100, "stats": {"inactive_file": 40, "active_file": 1}}
 

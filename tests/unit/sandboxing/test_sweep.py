@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from workbench.sandboxing.successor import Swept
 from workbench.sandboxing.sweep import Change, Rules, Sweep
 
-IMAGE = {"Env": ["PATH=/venv/bin:/usr/local/bin:/usr/bin:/bin"], "Entrypoint": ["/entry.sh"]}
+IMAGE = {
+    "Env": ["PATH=/venv/bin:/usr/local/bin:/usr/bin:/bin"],
+    "Entrypoint": ["/entry.sh"],
+    "WorkingDir": "/work",
+}
 PACKAGES = "/usr/local/lib/python3.12/site-packages"
 
 
@@ -49,7 +53,17 @@ def sweep(*changes: tuple[str, int]) -> Sweep:
         ("/etc/nsswitch.conf", 0, "loader"),
         ("/usr/lib/python311.zip", 1, "python"),
         ("/usr/bin/pyvenv.cfg", 1, "python"),
+        ("/venv/pyvenv.cfg", 0, "python"),
+        ("/home/agent/env/pyvenv.cfg", 0, "python"),
         ("/usr/lib/python3.11/argparse/__init__.py", 1, "python"),
+        ("/usr/lib/git-core/git-remote-https", 0, "library"),
+        ("/usr/lib/x86_64-linux-gnu/gconv/gconv-modules.d/x.conf", 1, "loader"),
+        ("/usr/share/debconf/frontend", 0, "library"),
+        ("/etc/ssl/openssl.cnf", 0, "loader"),
+        ("/etc/alternatives/awk", 0, "program"),
+        ("/opt/py310/bin/python3.10", 0, "program"),
+        ("/opt/conda/lib/python3.11/json/__init__.py", 0, "python"),
+        ("/venv/lib/libevil.so", 0, "loader"),
     ],
 )
 def test_VF_07_what_a_verifier_takes_orders_from_is_the_images_again(
@@ -67,11 +81,15 @@ def test_VF_07_what_a_verifier_takes_orders_from_is_the_images_again(
         ("/home/agent/.bashrc", 0),
         ("/app/pyproject.toml", 1),
         ("/etc/passwd", 0),
+        ("/etc/nginx/nginx.conf", 0),
+        ("/usr/share/nginx/html/index.html", 0),
+        ("/var/lib/app/state", 0),
+        ("/opt/tool/config.json", 0),
+        ("/opt/env/pyvenv.cfg", 1),
+        ("/work/lib/python3.12/os.py", 0),
+        ("/work/lib/tool.so", 0),
         ("/usr/local/bin/mytool", 1),
         ("/usr/lib/x86_64-linux-gnu/libnew.so.1", 1),
-        (f"{PACKAGES}/requests/api.py", 1),
-        (f"{PACKAGES}/requests/api.py", 0),
-        (f"{PACKAGES}/numpy/conftest.py", 1),
         ("/app/json.py", 1),
         ("/app/data", 2),
     ],
@@ -92,9 +110,58 @@ def test_the_verifiers_places_and_caches_go_without_being_an_incident() -> None:
     assert Swept(found.reasons).incidents == []
 
 
+def test_what_package_managers_record_is_the_images_again_without_being_an_incident() -> None:
+    rows = ("/var/lib/dpkg/info/evil.postinst", "/etc/apt/sources.list.d/x.list", "/usr/share/perl5/Evil.pm")
+    found = sweep(*((path, 1) for path in rows), ("/var/lib/dpkg/status", 0))
+    assert (set(found.remove), found.restore) == (set(rows), ("/var/lib/dpkg/status",))
+    assert Swept(found.reasons).incidents == []
+
+
+def test_a_package_of_the_image_that_was_touched_is_the_images_as_a_whole() -> None:
+    found = sweep(
+        (PACKAGES, 0),
+        (f"{PACKAGES}/numpy", 0),
+        (f"{PACKAGES}/numpy/__init__.py", 0),
+        (f"{PACKAGES}/numpy/new.py", 1),
+        (f"{PACKAGES}/numpy-1.0.dist-info", 2),
+        (f"{PACKAGES}/numpy-2.0.dist-info", 1),
+        (f"{PACKAGES}/numpy-2.0.dist-info/RECORD", 1),
+        (f"{PACKAGES}/six.py", 2),
+        (f"{PACKAGES}/used", 0),
+        (f"{PACKAGES}/used/__pycache__", 1),
+        (f"{PACKAGES}/used/__pycache__/x.cpython-312.pyc", 1),
+        ("/venv/lib/python3.12/site-packages/a/b.py", 0),
+    )
+    names = ("numpy", "numpy-1.0.dist-info", "six.py")
+    assert found.packages == (
+        *(f"{PACKAGES}/{name}" for name in names),
+        "/venv/lib/python3.12/site-packages/a",
+    )
+    assert f"{PACKAGES}/numpy-2.0.dist-info" in found.remove
+    assert found.restore == ()
+    assert Swept(found.reasons).incidents == ["swept:package"]
+
+
+def test_new_packages_are_looked_at_where_they_would_be_found_before_the_images() -> None:
+    own, debian = "/root/.local/lib/python3.12/site-packages", "/usr/local/lib/python3.12/dist-packages"
+    rows = [
+        (f"{folder}/{name}", 1) for folder in (own, debian, PACKAGES) for name in ("yaml", "y-1.dist-info")
+    ]
+    found = sweep(*rows, (f"{PACKAGES}/yaml/__init__.py", 1))
+    assert found.hiding == {own: (f"{own}/yaml",), debian: (f"{debian}/yaml",)}
+    assert (found.packages, found.remove) == ((), ())
+
+
+def test_a_python_that_the_agent_brought_whole_is_its_work() -> None:
+    home = "/root/.local/share/uv/python/cpython-3.13/lib/python3.13"
+    found = sweep((home, 1), (f"{home}/os.py", 1), (f"{home}/json/__init__.py", 1))
+    assert (found.remove, found.restore) == ((), ())
+
+
 def test_compiled_python_goes_unless_the_agent_wrote_its_source() -> None:
     folder = f"{PACKAGES}/a"
     found = sweep(
+        (folder, 1),
         (f"{folder}/__pycache__/own.cpython-312.pyc", 1),
         (f"{folder}/own.py", 1),
         (f"{folder}/__pycache__/images.cpython-312.pyc", 1),

@@ -5,22 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from workbench.reporting.numbers import Change, Estimate, Total
 from workbench.reporting.page.evidence import named, section, tone
 from workbench.reporting.page.markup import Html, el
 from workbench.reporting.page.plots import RATE, Scale, amount, axis, interval, pareto
 from workbench.reporting.page.table import Cell, Head, Row, numbers, table
-from workbench.reporting.schema import (
-    Agreement,
-    ArmSummary,
-    Block,
-    Change,
-    Estimate,
-    Front,
-    Given,
-    Slice,
-    Summary,
-    Total,
-)
+from workbench.reporting.schema import Agreement, ArmSummary, Block, Front, Given, Slice, Summary
 from workbench.reporting.wording import arm_name, percent, rate, signed
 
 _GIVEN = {

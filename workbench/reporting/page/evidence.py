@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.core.types import ConditionName, FunnelStage
+from workbench.reporting.findings import if_missing, stands
+from workbench.reporting.numbers import Comparison, Estimate, PassEstimate
 from workbench.reporting.page.markup import Content, Html, el
 from workbench.reporting.page.plots import (
     RATE,
@@ -16,8 +18,21 @@ from workbench.reporting.page.plots import (
     stack,
 )
 from workbench.reporting.page.table import Cell, Head, Row, numbers, table
-from workbench.reporting.schema import ArmSummary, Block, Comparison, Estimate, PassEstimate, Summary
-from workbench.reporting.wording import arm_name, p_value, percent, percent_interval, rate, signed, stages
+from workbench.reporting.schema import ArmSummary, Block, Summary
+from workbench.reporting.wording import (
+    BY_CHANCE,
+    DETECTABLE,
+    UNCORRECTED,
+    arm_name,
+    missing_range,
+    p_value,
+    percent,
+    percent_interval,
+    rate,
+    share_range,
+    signed,
+    stages,
+)
 
 _INTERVAL = Head("95% interval", numeric=False, hint="sorts by the lower end")
 _PLACES = ("suite", "model", "agent")
@@ -120,10 +135,10 @@ def _success(arm: ArmSummary, partial: bool, subsets: bool) -> Row:
 def differences(block: Block) -> Html | None:
     """Every comparison: drawn, tested, corrected, and what could have been seen."""
     pairs = [(arm, c) for arm in block.arms for c in (arm.vs_none, arm.vs_gold) if c is not None]
-    compared = [(arm, c) for arm, c in pairs if c.difference.tasks]
-    if not compared:
+    if not pairs:
         return None
-    scale = signed_scale(c.difference for _, c in compared)
+    missing = any(c.bounds is not None for _, c in pairs)
+    scale = signed_scale(c.difference for _, c in pairs if c.difference.tasks)
     heads = [
         Head("Comparison", numeric=False),
         Head(axis(scale), numeric=False, sortable=False),
@@ -132,24 +147,24 @@ def differences(block: Block) -> Html | None:
         Head("p", hint="exact sign-flip test, after Holm's correction (raw in brackets)"),
         Head("Won, lost", hint="tasks with the higher, the lower mean"),
         Head("Tasks"),
-        Head("Least seen", hint="smallest difference this design finds with 80% power"),
+        Head("MDE", hint="least difference this design finds with 80% power"),
         Head("Gold gap closed", numeric=False),
     ]
-    rows = [_difference(arm, c, scale) for arm, c in compared]
+    rows = [_difference(arm, c, scale) for arm, c in pairs]
     lead = (
         "Paired by task, on tasks that both arms scored. p: exact sign-flip test after Holm's correction, raw"
-        " in brackets. Least seen: the smallest difference that this design finds with 80% power; unknown"
-        " where all tasks differ alike."
+        f" in brackets. {UNCORRECTED} {DETECTABLE}" + (f" {BY_CHANCE} Thin lines show it." if missing else "")
     )
     return section("Differences", lead, table("Differences between arms", heads, rows))
 
 
 def _difference(arm: ArmSummary, found: Comparison, scale: Scale) -> Row:
-    name = [named(arm).content, el("small", f" over {arm_name(found.baseline)}")]
+    name = [named(arm).content, el("small", f" over {arm_name(found.baseline)}"), _open(found)]
     least = Cell(rate(found.detectable), found.detectable)
+    bounds = None if found.bounds is None else (found.bounds.lowest, found.bounds.highest)
     return [
         Cell(name),
-        interval(found.difference, scale, tone(arm.condition)),
+        interval(found.difference, scale, tone(arm.condition), bounds),
         *numbers(found.difference, signed(found.difference.value)),
         _tested(found),
         Cell(f"{found.better}, {found.worse}", found.better - found.worse),
@@ -157,6 +172,18 @@ def _difference(arm: ArmSummary, found: Comparison, scale: Scale) -> Row:
         least,
         _closed(arm) if found is arm.vs_none else "",
     ]
+
+
+def _open(found: Comparison) -> Html | None:
+    """What the trials not scored leave open, or why nothing could be compared."""
+    if not found.difference.tasks:
+        text = f"{found.difference.reason}; stays in the family of {found.family}"
+    elif found.bounds is None:
+        return None
+    else:
+        doubt = "" if stands(found) else f"; {if_missing(found)}"
+        text = f"if missing: {missing_range(found.bounds)}{doubt}"
+    return Html(el("br") + el("span", text, class_="reason"))
 
 
 def _tested(found: Comparison) -> Cell:
@@ -172,7 +199,8 @@ def _closed(arm: ArmSummary) -> Cell:
     share = arm.gap.share
     if share.value is None or share.low is None:
         return Cell(el("span", share.reason, class_="reason"), share.value)
-    return Cell([el("b", percent(share.value)), f" {percent_interval(share)}"], share.value)
+    open_to = [el("br"), el("small", f"if missing: {shares}")] if (shares := share_range(arm.gap)) else []
+    return Cell([el("b", percent(share.value)), f" {percent_interval(share)}", *open_to], share.value)
 
 
 def funnel(block: Block) -> Html | None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.core.types import FunnelStage
+from workbench.reporting.numbers import Estimate, PassEstimate
 from workbench.reporting.page.markup import Content, Html, el, number
-from workbench.reporting.schema import Estimate, Front, FrontPoint, PassEstimate
+from workbench.reporting.schema import Front, FrontPoint
 from workbench.reporting.wording import arm_name
 
 Place = Callable[[float], float]

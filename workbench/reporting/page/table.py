@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.reporting.numbers import Estimate
 from workbench.reporting.page.markup import Content, Html, el
-from workbench.reporting.schema import Estimate
 from workbench.reporting.wording import interval
 
 _LONG, _TALL = 12, 20

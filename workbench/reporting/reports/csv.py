@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.core.terminal import safe
+from workbench.reporting.numbers import Comparison, Estimate
 from workbench.reporting.report import Canvas
-from workbench.reporting.schema import ArmSummary, Block, Comparison, Estimate, Summary
+from workbench.reporting.schema import ArmSummary, Block, Summary
 
 _COLUMNS = (
     "suite",
@@ -25,6 +26,8 @@ _COLUMNS = (
     "n_of",
     "p",
     "p_adjusted",
+    "family",
+    "reason",
 )
 Row = Mapping[str, Any]
 
@@ -60,18 +63,12 @@ def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
     for status in ("planned", "scored", "excluded", "pending"):
         yield _count(status, getattr(arm, status), arm.planned)
     yield _estimate("mean reward" if block.fractional else "success", arm.success)
-    yield {"quantity": "success if missing failed", "value": arm.lowest, "n": len(arm.tasks), "n_of": "tasks"}
-    yield {
-        "quantity": "success if missing passed",
-        "value": arm.highest,
-        "n": len(arm.tasks),
-        "n_of": "tasks",
-    }
+    yield _over_tasks("success if missing failed", arm.lowest, arm)
+    yield _over_tasks("success if missing passed", arm.highest, arm)
     for comparison in (arm.vs_none, arm.vs_gold):
         if comparison is not None:
-            yield _comparison(comparison)
-    if arm.gap is not None:
-        yield _estimate("share of gold gap closed", arm.gap.share)
+            yield from _comparison(comparison)
+    yield from _gap(arm)
     for stage, count in arm.funnel.items():
         yield _count(f"funnel {stage}", count, arm.scored)
     for exclusion in arm.exclusions:
@@ -103,6 +100,19 @@ def _explained(arm: ArmSummary, block: Block) -> Iterator[Row]:
         yield _estimate(f"{unit} per success", getattr(arm.per_success, unit))
 
 
+def _gap(arm: ArmSummary) -> Iterator[Row]:
+    if arm.gap is None:
+        return
+    yield _estimate("share of gold gap closed", arm.gap.share)
+    for end, value in (("lowest", arm.gap.lowest), ("highest", arm.gap.highest)):
+        if value is not None:
+            yield _over_tasks(f"share of gold gap closed at {end} if missing", value, arm)
+
+
+def _over_tasks(quantity: str, value: float, arm: ArmSummary) -> Row:
+    return {"quantity": quantity, "value": value, "n": len(arm.tasks), "n_of": "tasks"}
+
+
 def _count(quantity: str, count: int, trials: int) -> Row:
     return {"quantity": quantity, "value": count, "n": trials, "n_of": "trials"}
 
@@ -115,12 +125,22 @@ def _estimate(quantity: str, found: Estimate) -> Row:
         "high": found.high,
         "n": found.tasks,
         "n_of": "tasks",
+        "reason": found.reason,
     }
 
 
-def _comparison(found: Comparison) -> Row:
-    tested = {"baseline": found.baseline, "p": found.p_value, "p_adjusted": found.p_adjusted}
-    return {**_estimate("difference", found.difference), **tested}
+def _comparison(found: Comparison) -> Iterator[Row]:
+    """The difference, and where trials are missing its ends and its test at the worst."""
+    place = {"baseline": found.baseline, "family": found.family}
+    tested = {"p": found.p_value, "p_adjusted": found.p_adjusted}
+    yield {**_estimate("difference", found.difference), **tested, **place}
+    if (bounds := found.bounds) is None:
+        return
+    size = {"n": bounds.trials, "n_of": "missing trials"}
+    yield {"quantity": "difference at lowest if missing", "value": bounds.lowest, **size, **place}
+    yield {"quantity": "difference at highest if missing", "value": bounds.highest, **size, **place}
+    worst = {"p": bounds.p_value, "p_adjusted": bounds.p_adjusted}
+    yield {**_estimate("difference if missing went against it", bounds.against), **worst, **place}
 
 
 def _cell(value: Any) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench import __version__
+from workbench.reporting.findings import holm_words
 from workbench.reporting.page import beside, causes, evidence, trials
 from workbench.reporting.page.markup import Html, el
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import Block, Summary
-from workbench.reporting.wording import plural
+from workbench.reporting.wording import DETECTABLE, plural
 from workbench.reporting.wording import trials as trials_each
 
 _PARTS = Path(__file__).parent.parent / "page"
@@ -123,8 +124,7 @@ def _ending(summary: Summary) -> list[Html | None]:
     lines = [
         "The task is the unit of analysis: trials are averaged within it, and every interval is clustered by"
         f" task, at the {100 * summary.level:g}% level (score intervals; Fieller's for ratios).",
-        "p: exact sign-flip test over tasks, corrected by Holm over the routers of the report. Least seen:"
-        " the difference that this design finds with 80% power at the 5% level, from the variance observed.",
+        f"p: exact sign-flip test over tasks{holm_words(summary)}. {DETECTABLE}",
         "Excluded and pending trials are counted, never dropped."
         f" Seed {summary.seed}. Workbench {__version__}.",
     ]

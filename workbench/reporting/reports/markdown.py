@@ -7,17 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.core.terminal import safe
 from workbench.core.types import FunnelStage
+from workbench.reporting.findings import holm_words, if_missing, stands
+from workbench.reporting.numbers import Comparison, Total
 from workbench.reporting.report import Canvas
-from workbench.reporting.schema import ArmSummary, Block, Comparison, Summary, Total
+from workbench.reporting.schema import ArmSummary, Block, Summary
 from workbench.reporting.wording import (
+    BY_CHANCE,
     DETECTABLE,
     arm_name,
     interval,
+    missing_range,
     p_value,
     percent,
     percent_interval,
     plural,
     rate,
+    share_range,
     signed,
     stages,
     trials,
@@ -70,7 +75,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 _OUTCOME = ("arm", "success", "95% interval", "tasks", "scored", "if missing", "tokens", "cost", "seconds")
-_DIFFERENCE = ("", "difference", "95% interval", "p", "won/lost", "gold gap closed", "MDE")
+_DIFFERENCE = ("", "difference", "95% interval", "p", "won/lost", "gold gap closed", "MDE", "if missing")
 
 
 def _outcome(arm: ArmSummary) -> Sequence[str]:
@@ -106,10 +111,20 @@ def _difference(arm: ArmSummary, comparison: Comparison) -> Sequence[str]:
         signed(found.value),
         interval(found),
         p_value(comparison.p_adjusted),
-        f"{comparison.better}/{comparison.worse} of {found.tasks}",
+        f"{comparison.better}/{comparison.worse} of {found.tasks}" if found.tasks else "-",
         closed,
         rate(comparison.detectable),
+        _missing(comparison, arm),
     )
+
+
+def _missing(found: Comparison, arm: ArmSummary) -> str:
+    """What trials not scored leave open, or why nothing is known."""
+    if not found.difference.tasks:
+        return f"{found.difference.reason}; in the family of {found.family}"
+    shares = share_range(arm.gap) if found is arm.vs_none else ""
+    doubt = "" if stands(found) else f"; {if_missing(found)}"
+    return missing_range(found.bounds) + (f"; gap {shares}" if shares else "") + doubt
 
 
 def _funnel(arm: ArmSummary, known: Iterable[FunnelStage]) -> Sequence[str]:
@@ -142,7 +157,7 @@ def _routing(summary: Summary) -> Iterator[str]:
 def _method(summary: Summary) -> str:
     return (
         f"Intervals: {100 * summary.level:g}%, clustered score intervals over tasks. p: exact sign-flip test"
-        f" over tasks, after Holm's correction over routers. {DETECTABLE}"
+        f" over tasks{holm_words(summary)}. {DETECTABLE} {BY_CHANCE}"
     )
 
 

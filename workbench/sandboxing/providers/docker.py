@@ -31,7 +31,7 @@ from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.types import Network
 from workbench.sandboxing import archive, files, network, podman
 from workbench.sandboxing.availability import engine_url
-from workbench.sandboxing.cleanup import clean_up
+from workbench.sandboxing.cleanup import clean_up, for_people
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.configuration import resolve
 from workbench.sandboxing.counters import Counts, count
@@ -46,6 +46,8 @@ from workbench.sandboxing.watchdog import DEFAULT_MB
 
 _LONGEST_PATH = 4095
 """Bytes; Linux' PATH_MAX without its end."""
+_NO_USER = "unable to find user"
+"""The engine's words on a USER of the image that the image does not know: no command will ever run."""
 _NOTE_BYTES = 80
 """Room for our own line at the end of standard error."""
 
@@ -64,7 +66,7 @@ class DockerSandbox(SandboxEnvironment):
         self.config = config
         self.container = started.container
         self.workdir = config.workdir or started.image["Config"].get("WorkingDir") or "/"
-        self._counted = Counts()
+        self._counted = self._settled = Counts()
         self._spent: tuple[str, ...] = ()
         self._disk_kills = 0
         self._owners: dict[str | None, tuple[int, int]] = {}
@@ -117,6 +119,8 @@ class DockerSandbox(SandboxEnvironment):
             )
         out, err = done.out.text(limit), done.err.text(limit - _NOTE_BYTES)
         if not done.started:
+            if user is None and _NO_USER in err:
+                await self._owner(None)
             return _not_started(err)
         if done.code > 128:
             err += self._disk_note() or (await self._memory_note() if done.code == 137 else "")
@@ -226,20 +230,29 @@ class DockerSandbox(SandboxEnvironment):
         """
         with Losses():
             if await self.container.alive():
-                await self._look()
+                self._counted = self._settled = await self._counts()
                 return
             lost = await self.container.lost("the sandbox does not answer")
             if not lost.state.get("Running"):
                 raise lost
             self._spent = lost.spent
 
-    async def _look(self) -> None:
-        """Read the kernel's counters; processes in the background meet limits unseen.
+    async def ran_out_of_memory(self) -> bool:
+        """Whether a process was killed for want of memory since the agent ended, by the kernel's count.
+
+        Raises:
+            TrialError: the container or the engine is gone.
+        """
+        with Losses():
+            return (await self._counts()).memory > self._settled.memory
+
+    async def _counts(self) -> Counts:
+        """The kernel's counters; processes in the background meet limits unseen.
 
         Without a limit of the container's own a counter is the machine's.
         """
         found, unlimited = await count(self.container), self.started.limits.unlimited
-        self._counted = Counts(
+        return Counts(
             memory=0 if "memory" in unlimited else found.memory, pids=0 if "pids" in unlimited else found.pids
         )
 
@@ -328,7 +341,8 @@ class DockerSandbox(SandboxEnvironment):
     @override
     @classmethod
     async def cli_cleanup(cls, id: str | None) -> None:
-        await clean_up(Engine(), id)
+        with for_people():
+            await clean_up(Engine(), id)
 
     @classmethod
     def fleet(cls) -> Fleet:
@@ -352,7 +366,7 @@ class DockerSandbox(SandboxEnvironment):
         """A line for standard error when a kill was the memory limit's doing, by the kernel's counters."""
         before = self._counted.memory
         with Losses():
-            await self._look()
+            self._counted = await self._counts()
         if self._counted.memory <= before:
             return ""
         return f"\n[killed: the memory limit of {self.started.limits.memory >> 20} MiB was reached]\n"
