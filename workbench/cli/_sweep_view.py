@@ -16,7 +16,7 @@ from workbench.reporting.drawing import Column, grid
 from workbench.reporting.wording import plural, rate
 
 _RECENT = 50
-_BETWEEN_LINES = 30.0
+_FIRST_LINE, _BETWEEN_LINES = 5.0, 30.0
 
 
 def forecast(cells: Mapping[Cell, Progress], pilot: Prices, width: int) -> RenderableType:
@@ -118,6 +118,8 @@ class Board:
         costs = [c.cost for c in cells if c.cost is not None]
         parts = [f"{done:,} of {planned:,} trials", f"{sum(c.running for c in cells)} running"]
         parts += [f"${sum(costs):,.2f} spent"] if costs else []
+        if not self.ledger.ended and not any(count.running for count in cells):
+            parts.append("preparing images and sandboxes")
         if (left := self._left(planned - done)) is not None:
             parts.append(f"about {_duration(left)} left")
         return " · ".join(parts)
@@ -147,7 +149,9 @@ def _lines(board: Board, console: Console) -> Iterator[None]:
     stop = Event()
 
     def report() -> None:
-        while not stop.wait(_BETWEEN_LINES):
+        wait = _FIRST_LINE
+        while not stop.wait(wait):
+            wait = _BETWEEN_LINES
             with board.ledger.lock:
                 line = board.line()
             console.print(line)

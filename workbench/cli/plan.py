@@ -68,7 +68,8 @@ def command(
 
     More trials shrink only what varies within a task. Power is that of the exact sign-flip test that
     reports use, two-sided at alpha divided by the comparisons (Bonferroni: the worst case of Holm), with
-    the variance that an effect of that size implies: exact for one 0/1 trial a task, else a lower bound.
+    the variance that an effect of that size implies: exact for one pass-or-fail trial a task, a lower
+    bound for more; of rewards in between, for an effect that spreads evenly between none and twice its mean.
     """
     from workbench.stats.power import Design
 
@@ -96,7 +97,7 @@ def _assumed(
     effect: float | None,
     design: Design,
 ) -> Plan:
-    from workbench.reporting.planning import planned
+    from workbench.reporting.planning import Origin, planned
     from workbench.stats.power import assumed_components
 
     if tasks is None:
@@ -104,7 +105,7 @@ def _assumed(
     components = assumed_components(*rates, correlation, shared)
     name = f"success {rates[0]:g} against {rates[1]:g}"
     source = f"assumed: correlation {correlation:g} within tasks, {shared:g} between arms"
-    return planned(name, source, components, tasks, effect, design)
+    return planned(Origin(name, source, True), components, tasks, effect, design)
 
 
 def _from_pilot(
@@ -112,7 +113,7 @@ def _from_pilot(
 ) -> list[Plan]:
     from workbench.cli.compare import read_run
     from workbench.reporting.pairing import pair_arms
-    from workbench.reporting.planning import pilot_components, pilot_pairs, planned
+    from workbench.reporting.planning import Origin, differing, pilot_components, pilot_pairs, planned
     from workbench.reporting.wording import arm_name, plural
 
     run, _ = read_run(pilot)
@@ -122,10 +123,10 @@ def _from_pilot(
         found = pilot_components(pair.first, pair.second)
         if found is None:
             continue
-        model = f"{pair.first_block[1]}: " if len(run) > 1 else ""
-        name = f"{model}{arm_name(pair.first.label)} against {arm_name(pair.second.label)}"
+        name = f"{arm_name(pair.first.label)} against {arm_name(pair.second.label)}"
+        name = f"{differing(pair.first_block, run)}{name}"
         source = f"{plural(found[1], 'task')} of the pilot"
-        plans.append(planned(name, source, found[0], tasks or found[1], effect, design))
+        plans.append(planned(Origin(name, source, False), found[0], tasks or found[1], effect, design))
     if not plans:
         raise UsageError(f"{pilot}: no two arms with two tasks in common; give --arms X Y")
     return plans
@@ -144,7 +145,8 @@ def _print(plan: Plan) -> None:
         f"variance: {plan.between:.3f} between tasks, {within} within ({safe(plan.source)})", style="dim"
     )
     if not plan.between and not plan.within:
-        out.print("the pilot shows no variance, so it says nothing about precision\n", style="yellow")
+        which = "these rates leave" if plan.assumed else "the pilot shows"
+        out.print(f"{which} no variance, so nothing follows about precision\n", style="yellow")
         return
     columns = [Column("trials"), Column("detectable")]
     needed = plan.needed
@@ -158,7 +160,18 @@ def _print(plan: Plan) -> None:
             row.append(Text("-" if count is None else f"{count:,}"))
         rows.append(row)
     out.print(grid(columns, rows, out.width))
+    out.print(_promise(plan), style="dim")
     if needed is not None and plan.within is not None:
         answer = "no number of trials" if needed.trials is None else plural(needed.trials, "trial")
         out.print(f"{answer} a task would find {needed.effect:g} on {plural(plan.tasks, 'task')}")
     out.print()
+
+
+def _promise(plan: Plan) -> str:
+    """What the table's power means."""
+    found = f"found with a power of {plan.power:.0%} at p < {plan.alpha:.3g}"
+    if not plan.binary:
+        return f"{found}, if the effect spreads evenly over tasks, between none and twice its mean"
+    if plan.within is None:
+        return found
+    return f"{found}: exactly with one trial, with more a lower bound"

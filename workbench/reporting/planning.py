@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from workbench.reporting.cells import Cell, baseline
-from workbench.reporting.pairing import Grouped, Pair
+from workbench.reporting.pairing import BlockKey, Grouped, Pair
 from workbench.stats.power import (
     Design,
     PairedComponents,
@@ -40,12 +41,15 @@ class Plan(_Part):
         between, within: variance of true differences between tasks, of trials of both arms added;
             `within` ``None`` when the pilot had single trials.
         detectable: trials -> smallest difference found on `tasks` tasks; ``None``: none in [0, 1].
-        source: what the variance comes from.
+        source: what the variance comes from; `assumed`, that it comes from no pilot.
+        binary: rewards are 0 or 1. Power is exact for one such trial a task, a lower bound for more.
     """
 
     schema_version: int = SCHEMA_VERSION
     name: str
     source: str
+    assumed: bool
+    binary: bool
     tasks: int
     power: float
     alpha: float
@@ -55,8 +59,16 @@ class Plan(_Part):
     needed: Needed | None
 
 
+class Origin(NamedTuple):
+    """What a plan is of, and what its variance comes from."""
+
+    name: str
+    source: str
+    assumed: bool
+
+
 def planned(
-    name: str, source: str, pilot: PairedComponents, tasks: int, effect: float | None, design: Design
+    origin: Origin, pilot: PairedComponents, tasks: int, effect: float | None, design: Design
 ) -> Plan:
     """A plan for `tasks` >= 2 tasks, and for finding `effect` where one is given.
 
@@ -64,8 +76,10 @@ def planned(
     """
     counts = TRIALS if pilot.within is not None else (1,)
     return Plan(
-        name=name,
-        source=source,
+        name=origin.name,
+        source=origin.source,
+        assumed=origin.assumed,
+        binary=pilot.binary,
         tasks=tasks,
         power=design.power,
         alpha=design.alpha,
@@ -76,6 +90,12 @@ def planned(
         if effect is None or not pilot.variance(1)
         else _needed(pilot, effect, tasks, counts, design),
     )
+
+
+def differing(block: BlockKey, run: Grouped) -> str:
+    """What tells a block from the others of a run, as a prefix: its suite, model and agent, or none."""
+    parts = [part for place, part in enumerate(block) if len({other[place] for other in run}) > 1]
+    return f"{', '.join(parts)}: " if parts else ""
 
 
 def pilot_pairs(run: Grouped) -> list[Pair]:

@@ -36,3 +36,41 @@ def rewards(rng: np.random.Generator, rates: Array, trials: int | None) -> list[
     if trials is not None:
         return passed
     return [row[:count] for row, count in zip(passed, rng.integers(1, 6, len(rates)), strict=True)]
+
+
+def true_means(rng: np.random.Generator, tasks: int, mean: float, correlation: float) -> Array:
+    """Mean fractional rewards of `tasks` drawn tasks, for `graded_rewards`.
+
+    Args:
+        mean: over all tasks, in (0, 1). A single reward varies by a third of ``mean (1 - mean)``, as a
+            uniform one does, and tasks have the share `correlation` of that.
+    """
+    import numpy as np
+
+    if correlation == 0:
+        return np.full(tasks, mean)
+    size = 3 / correlation - 1
+    return rng.beta(mean * size, (1 - mean) * size, tasks)
+
+
+def graded_rewards(
+    rng: np.random.Generator, means: Array, trials: int, correlation: float, steps: int | None
+) -> list[list[float]]:
+    """Rewards in [0, 1] per task, `trials` of each, with the means of `true_means`.
+
+    Args:
+        steps: rewards are multiples of 1 / `steps`, rounded by chance, which keeps their means; ``None``:
+            continuous. At a correlation of 1 all trials of a task are the same.
+    """
+    import numpy as np
+
+    shape = (len(means), 1 if correlation == 1 else trials)
+    found = np.broadcast_to(means[:, None], shape)
+    if correlation < 1:
+        size = (3 - correlation) / (1 - correlation) - 1
+        inner = np.clip(found, 1e-9, 1 - 1e-9)
+        found = np.where((found > 0) & (found < 1), rng.beta(inner * size, (1 - inner) * size), found)
+    if steps is not None:
+        found = np.floor(found * steps + rng.random(shape)) / steps
+    rows: list[list[float]] = np.broadcast_to(np.clip(found, 0, 1), (len(means), trials)).tolist()
+    return rows

@@ -48,13 +48,16 @@ class PairedComponents:
         0/1 rewards that differ by d on average vary by d (1 - d) at least, were nothing else to vary.
         By what this exceeds the same at the pilot's effect, both components grow in proportion; by what
         it exceeds all of the pilot's variance, `between` alone, for then the pilot cannot say what tasks
-        share. No difference in [-1, 1] varies by more than 1 - d^2.
+        share. Of fractional rewards, effects are taken to spread evenly over tasks between none and twice
+        the mean, which varies by d^2 / 3. No difference in [-1, 1] varies by more than 1 - d^2.
         """
         total, variance = self.variance(1), self.variance(trials)
         if self.binary and effect > self.effect:
             lacking = max(0.0, effect * (1 - effect) - total)
             grown = effect * (1 - effect) - self.effect * (1 - self.effect)
             variance = lacking + variance * (1 + max(0.0, grown - lacking) / total)
+        if not self.binary:
+            variance += max(0.0, effect * effect - self.effect**2) / 3
         return min(variance, 1 - effect * effect)
 
 

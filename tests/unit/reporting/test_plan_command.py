@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cli.main import run
+from workbench.reporting.planning import differing
 
 
 def test_numbers_give_a_table_and_the_trials_needed(
@@ -40,6 +41,29 @@ def test_a_pilot_gives_each_router_against_each_baseline(
     out = capsys.readouterr().out
     assert "bm25 against none, 40 tasks" in out
     assert "bm25 against gold, 40 tasks" in out
+
+
+def test_rates_that_leave_no_variance_are_not_called_a_pilot(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--correlation", "1", "--shared", "1", "--tasks", "20")
+    assert run(("plan", "--rates", "0.4", "0.4", *options)) == 0
+    out = capsys.readouterr().out
+    assert "these rates leave no variance" in out
+    assert "pilot" not in out
+
+
+def test_a_plan_says_where_its_power_is_a_lower_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(("plan", "--rates", "0.4", "0.5", "--tasks", "87")) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "with a power of 80% at p < 0.05: exactly with one trial, with more a lower bound" in said
+
+
+def test_blocks_of_a_pilot_are_named_by_what_tells_them_apart() -> None:
+    """Two agents on one model gave two tables of the same name."""
+    agents = {("quickstart", "none/none", agent): [] for agent in ("nop", "oracle")}
+    assert [differing(block, agents) for block in agents] == ["nop: ", "oracle: "]
+    both = {("quickstart", model, agent): [] for model, agent in (("a/b", "nop"), ("c/d", "oracle"))}
+    assert [differing(block, both) for block in both] == ["a/b, nop: ", "c/d, oracle: "]
+    assert differing(("quickstart", "a/b", "nop"), {("quickstart", "a/b", "nop"): []}) == ""
 
 
 def test_neither_a_pilot_nor_numbers_is_an_error_that_says_what_to_give(

@@ -86,7 +86,8 @@ def test_an_effect_brings_the_variance_that_it_implies() -> None:
     assert pilot.implied(0.5, 3) == pytest.approx(0.17 + 0.04 * 2)
     assert PairedComponents(0.1, 0.3, effect=0.5).implied(0.5, 3) == pytest.approx(0.2)
     assert PairedComponents(0.1, 0.3).implied(0.5, 1) == pytest.approx(0.4 + 0.25)
-    assert PairedComponents(0.02, 0.06, binary=False).implied(0.5, 3) == pytest.approx(0.04)
+    assert PairedComponents(0.02, 0.06, binary=False).implied(0.5, 3) == pytest.approx(0.04 + 0.25 / 3)
+    assert PairedComponents(0.02, 0.06, 0.5, binary=False).implied(0.5, 3) == pytest.approx(0.04)
     assert PairedComponents(0.9, None).implied(0.9, 1) == pytest.approx(0.19)
 
 

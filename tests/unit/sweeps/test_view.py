@@ -40,6 +40,14 @@ def test_the_summary_line_counts_all_cells_and_guesses_no_time_without_a_pace(tm
     assert board.line() == "81 of 180 trials · 4 running · $2.25 spent"
 
 
+def test_a_sweep_that_waits_for_its_images_says_so(tmp_path: Path) -> None:
+    """It stood still for up to a minute without a word."""
+    ledger = Ledger(tmp_path / "ledger.jsonl", {("m", "a", "none"): Progress(5)})
+    assert Board(ledger, 80).line() == "0 of 5 trials · 0 running · preparing images and sandboxes"
+    ledger.starts(("m", "a", "none"))
+    assert Board(ledger, 80).line() == "0 of 5 trials · 1 running"
+
+
 def test_a_forecast_multiplies_what_is_left_and_leaves_unknowns_unknown() -> None:
     prices = {("litellm/openai/gpt-5.1", "auto", "bm25 k=5"): Price(9.0, 4000.0, 0.02, 36.0)}
     text = drawn(forecast(CELLS, Prices(prices), 80))
