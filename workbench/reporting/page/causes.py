@@ -200,7 +200,10 @@ def spending(block: Block) -> Html:
 def _front(block: Block, front: Front) -> Html:
     tones = {arm.arm: tone(arm.condition) for arm in block.arms}
     best = ", ".join(arm_name(point.arm) for point in front.points if point.best)
-    text = f"Filled points are worth their price: no other arm is both cheaper and better ({best})."
+    text = (
+        f"Filled points: by the estimates, no other arm is both cheaper and better ({best}). Where intervals"
+        " overlap that may be chance; the differences above say what is clearly better."
+    )
     return el("figure", pareto(front, tones), el("figcaption", text), class_="scroll")
 
 
