@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -59,6 +60,19 @@ def sole_owner(folder: Path) -> Iterator[None]:
     with exclusive(folder / _GUARD, refuse):
         write_text(folder / _OWNER, f"process {os.getpid()} on {socket.gethostname()}\n")
         yield
+
+
+@contextmanager
+def ended_like_an_interrupt() -> Iterator[None]:
+    """Have SIGTERM and SIGHUP do in the block what Ctrl-C does; one that is ignored (nohup) stays so."""
+    names = [name for name in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(name) is signal.SIG_DFL]
+    for name in names:
+        signal.signal(name, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        for name in names:
+            signal.signal(name, signal.SIG_DFL)
 
 
 @dataclass
@@ -128,6 +142,11 @@ def identity(version: str | int, limits: Mapping[str, Any]) -> str:
     """
     set_ = {name: value for name, value in limits.items() if value is not None}
     return json.dumps([str(version), set_], sort_keys=True)
+
+
+def job_key(where: str, mark: str) -> str:
+    """A job's place and identity as one string, so that one run anew is no repetition."""
+    return json.dumps([where, mark])
 
 
 def known_as(spec: EvalSpec) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """The ledger: one line for every trial that ends, on disk before the next; and the counts of a live view.
 
 A trial is in its log before it is in the ledger, so a kill between the two leaves a trial that counts
-without its line. Logs decide what ran; the ledger tells what ran twice.
+without its line; the next start gives it one (`backfill`). Logs decide what ran; the ledger tells what
+ran twice.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -47,13 +48,14 @@ class Progress:
 def arm_of(sample: str, arguments: Mapping[str, Any]) -> str:
     """An arm with what tells its settings apart: ``bm25 k=5``."""
     label = sample.rpartition("@")[2].removeprefix("routed-")
-    if label in {"none", "gold"}:
+    if label == "none":
         return label
-    setting = [f"k={arguments['router_k']}" if "router_k" in arguments else ""]
-    setting += [f"pool={arguments['pool']}" if "pool" in arguments else ""]
-    shown = arguments.get("disclosure", "progressive")
-    setting += [str(shown) if shown != "progressive" else ""]
-    return " ".join([label, *(part for part in setting if part)])
+    shown = str(arguments.get("disclosure", "progressive"))
+    setting = [shown] if shown != "progressive" else []
+    if label != "gold":
+        given = (("k", "router_k"), ("pool", "pool"))
+        setting = [f"{short}={arguments[name]}" for short, name in given if name in arguments] + setting
+    return " ".join([label, *setting])
 
 
 @dataclass
@@ -85,6 +87,17 @@ class Ledger:
             self.ended.append(time.monotonic())
             self._append({"at": time.time(), "model": cell[0], "agent": cell[1], "arm": cell[2], **entry})
 
+    def backfill(self, scored: Iterable[Mapping[str, Any]]) -> int:
+        """Append what of these entries has no line yet, marked ``backfilled``; returns how many.
+
+        Nobody else may write meanwhile. Counts stay as they are: they come from the logs.
+        """
+        known = {_trial(entry) for entry in read_ledger(self.path) if entry["status"] == "scored"}
+        lacking = [entry for entry in scored if _trial(entry) not in known]
+        for entry in lacking:
+            self._append({"at": time.time(), **entry, "backfilled": True})
+        return len(lacking)
+
     def _append(self, entry: Mapping[str, Any]) -> None:
         line = json.dumps({**entry, "check": short(digest_json(entry))}) + "\n"
         with self.path.open("a", encoding="utf-8") as file:
@@ -110,10 +123,12 @@ def read_ledger(path: Path) -> Iterator[dict[str, Any]]:
 
 def repeated(path: Path) -> int:
     """How many scored trials the ledger holds more than once."""
-    scored = Counter(
-        (e["job"], e["sample"], e["epoch"]) for e in read_ledger(path) if e["status"] == "scored"
-    )
+    scored = Counter(_trial(entry) for entry in read_ledger(path) if entry["status"] == "scored")
     return sum(count - 1 for count in scored.values())
+
+
+def _trial(entry: Mapping[str, Any]) -> tuple[str, str, int]:
+    return entry["job"], entry["sample"], entry["epoch"]
 
 
 def outcome(record: Mapping[str, Any] | None) -> dict[str, Any]:

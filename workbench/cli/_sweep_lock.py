@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from workbench import __version__
-from workbench.cli._sweep_fence import LOCK, identity, place
+from workbench.cli._sweep_fence import LOCK, identity, job_key, place
 from workbench.cli._sweep_ledger import Cell, arm_of
-from workbench.cli._sweep_spec import SweepSpec
+from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
 from workbench.core.atomic import write_text
+from workbench.core.digest import digest_json
 from workbench.core.errors import UsageError
 from workbench.core.types import TASK_PREFIX
 from workbench.reporting.logfile import ForeignLogError, UnreadableLogError, read_header
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     from workbench.cli._sweep_run import Prepared
 
+NO_MODEL = "none/none"
+AUTO = ("skill_agent", "oracle")
+"""What the default agent is with a model and without."""
 _DISTRIBUTION = "skill-workbench"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -88,6 +92,11 @@ class LockedJob(_Part):
         return self.model, self.agent, arm_of(sample, self.arguments)
 
     @property
+    def key(self) -> str:
+        """Place and identity: what its trials are known by in the ledger."""
+        return job_key(self.place, self.identity)
+
+    @property
     def identity(self) -> str:
         """What must be the same for a finished trial to count."""
         return identity(self.version, self.limits)
@@ -126,6 +135,35 @@ def lock_of(spec: SweepSpec, prepared: list[Prepared]) -> Lock:
         tasks=dict(_task(sample) for part in prepared for sample in part.task.dataset),
         jobs=tuple(_job(part, spec) for part in prepared),
     )
+
+
+def refuse_doubles(prepared: list[Prepared], lock: Lock) -> None:
+    """Check that no job is another one under a second name (``none`` and ``none/none``, a copied recipe).
+
+    Raises:
+        UsageError: two are the same; names axis and both names.
+    """
+    known: dict[str, Job] = {}
+    for part, locked in zip(prepared, lock.jobs, strict=True):
+        job = part.job
+        first = known.setdefault(_substance(job, locked), job)
+        if first is job:
+            continue
+        axes = ("model", "agent", "pool", "router")
+        axis = next((name for name in axes if getattr(first, name) != getattr(job, name)), None)
+        if axis is None:
+            continue
+        where = "" if axis == "model" else f" on model '{job.model}'"
+        raise UsageError(
+            f"{axis}s: '{getattr(first, axis)}' and '{getattr(job, axis)}' are the same{where}; leave one out"
+        )
+
+
+def _substance(job: Job, locked: LockedJob) -> str:
+    """What a job comes to, whatever its parts are called."""
+    agent = AUTO[locked.model == NO_MODEL] if job.agent == DEFAULT_AGENT else job.agent
+    routed = [job.k, locked.pool_fingerprint, sorted(locked.routers.values())] if job.router else []
+    return digest_json([locked.model, agent, job.conditions, job.disclosure, routed])
 
 
 def write_lock(folder: Path, now: Lock) -> list[str]:

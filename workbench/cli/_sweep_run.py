@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inspect_ai.hooks import Hooks, SampleEnd, SampleStart, TaskStart, hooks
 from pydantic import ValidationError
 
-from workbench.cli._sweep_fence import known_as
+from workbench.cli._sweep_fence import job_key, known_as
 from workbench.cli._sweep_ledger import Cell, Ledger, arm_of, outcome
 from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
 from workbench.core.content import plain
@@ -25,7 +24,7 @@ from workbench.reporting.logfile import EvalSpec
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalSample
-    from inspect_ai.model import GenerateConfig
+    from inspect_ai.model import GenerateConfig, Model
 
 SCORER = "workbench"
 _BUFFER = 1
@@ -52,16 +51,17 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     """Build every task: pools are opened, routers loaded, so that what is missing shows before any spend.
 
     Notices of the machine (no engine, say) are printed once, not once a job; Inspect's list of hooks,
-    which it prints where the first model is made, is not.
+    which it prints where the first model is made, is not. The tasks forget the file that defines them:
+    Inspect knows a log by it, as seen from the current folder, and would run all again from another.
 
     Raises:
         WorkbenchError: as a single evaluation would.
     """
     from inspect_ai import task_with
-    from inspect_ai.model import get_model
+    from inspect_ai._eval.task.constants import TASK_FILE_ATTR
 
     sampling = _generate(spec)
-    for agent in dict.fromkeys(spec.agents):
+    for agent in spec.agents:
         _check_agent(agent)
     build = _suite_task(spec.suite)
     settings = {"base_url": spec.model_base_url, **spec.model_args}
@@ -70,12 +70,30 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     for job in jobs:
         with redirect_stdout(io.StringIO()), redirect_stderr(heard), _plain_errors():
             task = build(**job.arguments(spec))
-            given = {name: value for name, value in settings.items() if value is not None}
-            model = get_model(job.model, config=sampling, **given)
-        done.append(Prepared(job, task_with(task, model=model)))
+            model = _model(job.model, sampling, settings)
+        task = task_with(task, model=model)
+        setattr(task, TASK_FILE_ATTR, None)
+        done.append(Prepared(job, task))
     for line in dict.fromkeys(line for line in heard.getvalue().splitlines() if "--limit counts" not in line):
         sys.stderr.write(f"{line}\n")
     return done
+
+
+def _model(name: str, sampling: GenerateConfig, settings: Mapping[str, Any]) -> Model:
+    """Providers raise what they like: on names, on settings, on what they cannot reach."""
+    from inspect_ai._util.error import PrerequisiteError
+    from inspect_ai.model import get_model
+
+    given = {key: value for key, value in settings.items() if value is not None}
+    try:
+        return get_model(name, config=sampling, **given)
+    except PrerequisiteError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise UsageError(
+            f"model '{name}': {said}; give PROVIDER/NAME, such as litellm/openai/gpt-5-mini"
+        ) from error
 
 
 def _generate(spec: SweepSpec) -> GenerateConfig:
@@ -178,7 +196,7 @@ def _solver(name: str) -> Any:
 
 @dataclass(frozen=True)
 class _Running:
-    """An evaluation; `job` is its place and identity, so that one run anew is no repetition."""
+    """An evaluation; `job` is its `job_key`."""
 
     model: str
     agent: str
@@ -204,7 +222,7 @@ class Watch(Hooks):
         spec = EvalSpec.model_validate(data.spec.model_dump(mode="json"))
         agent = (spec.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
         arguments = spec.task_args_passed or {}
-        self._tasks[data.eval_id] = _Running(spec.model, agent, arguments, json.dumps(known_as(spec)))
+        self._tasks[data.eval_id] = _Running(spec.model, agent, arguments, job_key(*known_as(spec)))
 
     async def on_sample_start(self, data: SampleStart) -> None:
         """A trial begins."""

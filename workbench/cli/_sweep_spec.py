@@ -26,14 +26,31 @@ def _no_truth(value: Any) -> Any:
     return value
 
 
+def _named(name: str) -> str:
+    if not name:
+        raise ValueError("is empty; give a name, or leave the comma out")
+    return name
+
+
 def _plain_agent(name: str) -> str:
     """An agent of the workbench is known by its short name, as logs and reports have it."""
     return name.removeprefix(TASK_PREFIX)
 
 
+def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A cell that is there twice would run once and be forecast twice."""
+    if twice := [value for number, value in enumerate(values) if value in values[:number]]:
+        raise ValueError(f"names '{twice[0]}' more than once; name each once")
+    return values
+
+
 Whole = Annotated[int, BeforeValidator(_no_truth)]
+Count = Annotated[Whole, Field(ge=1, le=100)]
 Amount = Annotated[float, BeforeValidator(_no_truth)]
-Agent = Annotated[str, AfterValidator(_plain_agent)]
+Name = Annotated[str, AfterValidator(_named)]
+Agent = Annotated[Name, AfterValidator(_plain_agent)]
+Once = AfterValidator(_once)
+Names = Annotated[tuple[Name, ...], Once]
 
 
 class Excluded(Content):
@@ -98,17 +115,21 @@ class SweepSpec(Content):
 
     description: str = Field(default="", description="what it is to find out")
     suite: str = Field(description="the suite of tasks")
-    models: tuple[str, ...] = Field(default=("none",), min_length=1, description="as for --model")
-    agents: tuple[Agent, ...] = Field(default=(DEFAULT_AGENT,), min_length=1, description="as for --solver")
-    routers: tuple[str, ...] = Field(default=(), description="recipes in routers/")
-    k: tuple[Whole, ...] = Field(default=(), description="skills given; empty: the suite's own number")
-    pools: tuple[str, ...] = Field(default=(), description="pools to route in; empty: the suite's own")
-    disclosure: tuple[str, ...] = Field(
-        default=("progressive",), min_length=1, description="ways of showing skills"
+    models: Names = Field(default=("none",), min_length=1, description="as for --model")
+    agents: Annotated[tuple[Agent, ...], Once] = Field(
+        default=(DEFAULT_AGENT,), min_length=1, description="as for --solver; 'workbench/NAME' is 'NAME'"
     )
-    conditions: tuple[ConditionName, ...] = Field(default=CONDITIONS, min_length=1, description="treatments")
+    routers: Names = Field(default=(), description="recipes in routers/")
+    k: Annotated[tuple[Count, ...], Once] = Field(
+        default=(), description="skills given; empty: the suite's own number"
+    )
+    pools: Names = Field(default=(), description="pools to route in; empty: the suite's own")
+    disclosure: Names = Field(default=("progressive",), min_length=1, description="ways of showing skills")
+    conditions: Annotated[tuple[ConditionName, ...], Once] = Field(
+        default=CONDITIONS, min_length=1, description="treatments"
+    )
     trials: Whole = Field(default=1, ge=1, le=1000, description="trials of every task in every cell")
-    tasks: tuple[str, ...] = Field(default=(), description="task ids or patterns; empty is all")
+    tasks: Names = Field(default=(), description="task ids or patterns; empty is all")
     data: str | None = Field(default=None, description="local copy of the suite's tasks")
     seed: Whole = Field(default=0, ge=0, description="of stochastic routers")
     exclude: tuple[Rule, ...] = Field(default=(), description="cells to leave out")
@@ -185,7 +206,7 @@ def expand(spec: SweepSpec) -> list[Job]:
     A router has a job of its own, so that one added later runs alone.
     """
     jobs = []
-    for model, agent in product(dict.fromkeys(spec.models), dict.fromkeys(spec.agents)):
+    for model, agent in product(spec.models, spec.agents):
         jobs += [*_baselines(spec, model, agent), *_routed(spec, model, agent)]
     return jobs
 
@@ -193,7 +214,7 @@ def expand(spec: SweepSpec) -> list[Job]:
 def _baselines(spec: SweepSpec, model: str, agent: str) -> Iterator[Job]:
     """No skills once, gold skills once per way of showing them."""
     wanted = [condition for condition in spec.conditions if condition != "routed"]
-    for disclosure in dict.fromkeys(spec.disclosure):
+    for disclosure in spec.disclosure:
         if wanted and not _left_out(spec, Excluded(model=model, agent=agent, disclosure=disclosure)):
             yield Job(model, agent, tuple(wanted), disclosure)
             wanted = [condition for condition in wanted if condition != "none"]
@@ -204,8 +225,7 @@ def _routed(spec: SweepSpec, model: str, agent: str) -> Iterator[Job]:
         return
     pools: tuple[str | None, ...] = spec.pools or (None,)
     ks: tuple[int | None, ...] = spec.k or (None,)
-    cells = product(spec.disclosure, pools, ks, spec.routers)
-    for disclosure, pool, k, router in dict.fromkeys(cells):
+    for disclosure, pool, k, router in product(spec.disclosure, pools, ks, spec.routers):
         cell = Excluded(model=model, agent=agent, router=router, k=k, pool=pool, disclosure=disclosure)
         if not _left_out(spec, cell):
             yield Job(model, agent, ("routed",), disclosure, router, k, pool)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from workbench.cli._sweep_fence import known_as
-from workbench.cli._sweep_ledger import Cell, Progress
+from workbench.cli._sweep_ledger import Cell, Progress, outcome
 from workbench.cli._sweep_lock import Lock, LockedJob
 from workbench.reporting.logfile import ForeignLogError, UnreadableLogError, read_header
 from workbench.reporting.read import Notes, read_trials
@@ -24,12 +25,14 @@ class Tally:
         beyond: scored trials numbered above the lock's `trials`.
         others: readable logs of jobs, recipes or limits that the lock does not plan.
         unreadable: damaged logs; their trials are not known.
+        scored: an entry of the ledger for every scored trial.
     """
 
     cells: dict[Cell, Progress]
     beyond: int = 0
     others: int = 0
     unreadable: set[Path] = field(default_factory=set)
+    scored: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def left(self) -> int:
@@ -52,6 +55,8 @@ def tally(lock: Lock, folder: Path) -> Tally:
     logs = dict(_logs_of(lock, folder, found))
     notes = Notes()
     for trial in read_trials(list(logs), notes):
+        if trial.status == "scored":
+            found.scored.append(_entry(logs[trial.log], trial))
         if trial.epoch > lock.trials:
             found.beyond += trial.status == "scored"
         else:
@@ -82,6 +87,15 @@ def _logs_of(lock: Lock, folder: Path, found: Tally) -> Iterator[tuple[Path, Loc
             found.others += 1
         else:
             yield path, job
+
+
+def _entry(job: LockedJob, trial: Trial) -> dict[str, Any]:
+    """What the ledger should say of a trial."""
+    assert trial.record is not None
+    model, agent, arm = job.cell(trial.sample_id)
+    place = {"model": model, "agent": agent, "arm": arm, "job": job.key, "eval": trial.run}
+    name = {"sample": trial.sample_id, "epoch": trial.epoch}
+    return {**place, **name, **outcome(trial.record.model_dump(mode="json", include={"outcome", "spend"}))}
 
 
 def _count(count: Progress, trial: Trial) -> None:

@@ -5,36 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from workbench.cli._sweep_ledger import Cell, Ledger, Progress
+from workbench.cli._sweep_prices import Prices
 from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid
 from workbench.reporting.wording import plural, rate
-
-if TYPE_CHECKING:
-    from workbench.reporting.schema import Summary
 
 _RECENT = 50
 _BETWEEN_LINES = 30.0
 
 
-@dataclass(frozen=True)
-class Price:
-    """Means over known trials of one cell of a pilot; ``None`` is not known."""
-
-    turns: float | None
-    tokens: float | None
-    cost: float | None
-    seconds: float | None
-    trials: int
-
-
-def forecast(cells: Mapping[Cell, Progress], prices: Mapping[Cell, Price], width: int) -> RenderableType:
+def forecast(cells: Mapping[Cell, Progress], pilot: Prices, width: int) -> RenderableType:
     """Trials, model calls, tokens, cost and hours that a sweep still takes, as far as a pilot tells."""
     columns = [
         Column("", numeric=False),
@@ -48,7 +33,7 @@ def forecast(cells: Mapping[Cell, Progress], prices: Mapping[Cell, Price], width
     rows, sums = [], [0.0, 0.0, 0.0, 0.0]
     unknown = [False] * 4
     for cell, count in cells.items():
-        left, price = count.left, prices.get(cell)
+        left, price = count.left, pilot.cells.get(cell)
         values = [None] * 4 if price is None else [price.turns, price.tokens, price.cost, price.seconds]
         expected = [0.0 if not left else None if value is None else value * left for value in values]
         for place, value in enumerate(expected):
@@ -65,6 +50,8 @@ def forecast(cells: Mapping[Cell, Progress], prices: Mapping[Cell, Price], width
     if any(unknown):
         text = "-: not known. Give logs of such trials as a pilot: --pilot RUN; or run with trials: 1 first."
         parts.append(Text(text, style="dim"))
+    if pilot.bounded:
+        parts.append(Text("! the pilot ran under other limits, so its prices may not hold", style="yellow"))
     return Group(*parts)
 
 
@@ -76,19 +63,6 @@ def _expected(values: list[float | None]) -> list[Text]:
         Text("-" if cost is None else f"${cost:,.2f}"),
         Text("-" if seconds is None else f"{seconds / 3600:,.2f}"),
     ]
-
-
-def prices(summaries: Summary | None, turns: Mapping[Cell, float]) -> dict[Cell, Price]:
-    """Mean prices by cell of logs that were read; baselines of any setting serve."""
-    found: dict[Cell, Price] = {}
-    for block in () if summaries is None else summaries.blocks:
-        for arm in block.arms:
-            cell = (block.model, block.agent, arm.arm.removeprefix("routed-"))
-            each = arm.per_trial
-            found[cell] = Price(
-                turns.get(cell), each.tokens.value, each.cost_usd.value, each.seconds.value, arm.scored
-            )
-    return found
 
 
 def standing(cells: Mapping[Cell, Progress], width: int, live: bool = True) -> RenderableType:

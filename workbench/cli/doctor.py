@@ -55,7 +55,7 @@ def _print(checks: list[Check]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from workbench.core.terminal import console, safe
+    from workbench.core.terminal import print_table, safe
 
     styles = {"ok": "green", "note": "yellow", "missing": "bold red"}
     table = Table.grid(padding=(0, 2))
@@ -67,7 +67,7 @@ def _print(checks: list[Check]) -> None:
         if check.next:
             detail.append(f"\n-> {safe(check.next)}", style="bold")
         table.add_row(check.name, Text(_MARKS[check.state], style=styles[check.state]), detail)
-    console().print(table)
+    print_table(table)
 
 
 def _python_checks() -> list[Check]:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.cli._numbers import Whole
-from workbench.core.errors import UsageError
+from workbench.core.errors import MachineError, UsageError
 from workbench.core.terminal import console, safe
 
 if TYPE_CHECKING:
-    from workbench.cli._sweep_ledger import Cell
     from workbench.cli._sweep_lock import Lock
     from workbench.cli._sweep_run import Prepared
     from workbench.cli._sweep_spec import SweepSpec
     from workbench.cli._sweep_tally import Tally
-    from workbench.reporting.schema import Summary
 
 INCOMPLETE = 4
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -94,8 +93,8 @@ def run_command(
     Exit codes: 0 complete; 1 the spec is wrong; 3 the machine lacks something; 4 trials are
     incomplete or excluded beyond what a report may bear; 130 interrupted.
     """
-    from workbench.cli._sweep_fence import sole_owner
-    from workbench.cli._sweep_lock import lock_of, same_suite
+    from workbench.cli._sweep_fence import ended_like_an_interrupt, sole_owner
+    from workbench.cli._sweep_lock import lock_of, refuse_doubles, same_suite
     from workbench.cli._sweep_run import Bounds, prepare
     from workbench.cli._sweep_spec import expand, read_spec
     from workbench.core.workspace import find_workspace
@@ -109,10 +108,11 @@ def run_command(
     same_suite(folder, wanted.suite)
     prepared = prepare(wanted, jobs)
     lock = lock_of(wanted, prepared)
+    refuse_doubles(prepared, lock)
     if dry_run:
         _forecast(lock, folder, pilot)
         return 0
-    with sole_owner(writable(folder)):
+    with sole_owner(writable(folder)), ended_like_an_interrupt():
         complete = _run(wanted, source, prepared, lock, folder, Bounds(max_samples, max_tasks))
     return _finish(folder, complete, html)
 
@@ -136,6 +136,7 @@ def status_command(folder: Path) -> int:
         )
         return INCOMPLETE
     found = tally(lock, folder)
+    _backfill(folder, found)
     out.print(standing(found.cells, out.width, live=False))
     twice = repeated(folder / LEDGER)
     out.print(
@@ -173,9 +174,12 @@ def _run(
     for count in before.cells.values():
         count.excluded = 0  # they end once more
     ledger = Ledger(folder / LEDGER, before.cells)
+    ledger.backfill(before.scored)
     _sweep_run.Watch.ledger = ledger
     try:
-        return _sweep_run.run(spec, prepared, folder, bounds, _sweep_view.watching(ledger, out))
+        complete = _sweep_run.run(spec, prepared, folder, bounds, _sweep_view.watching(ledger, out))
+        ledger.backfill(tally(lock, folder).scored)  # what Inspect recovered without running it
+        return complete
     except KeyboardInterrupt:
         out.print(f"{_sweep_view.Board(ledger, out.width).line()}; the same command goes on")
         raise
@@ -197,36 +201,29 @@ def _finish(folder: Path, complete: bool, html: Path | None) -> int:
     return 0 if complete and sound else INCOMPLETE
 
 
+def _backfill(folder: Path, found: Tally) -> None:
+    """Give the ledger the lines that a kill cost it; a sweep that runs has its own still to write."""
+    from workbench.cli._sweep_fence import LEDGER, sole_owner
+    from workbench.cli._sweep_ledger import Ledger
+
+    with suppress(UsageError, MachineError), sole_owner(folder):
+        Ledger(folder / LEDGER).backfill(found.scored)
+
+
 def _remark(found: Tally) -> None:
     for line in found.remarks():
         console().print(f"! {line}", style="yellow")
 
 
 def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
+    from workbench.cli._sweep_prices import pilot_prices
     from workbench.cli._sweep_tally import tally
-    from workbench.cli._sweep_view import forecast, prices
+    from workbench.cli._sweep_view import forecast
+    from workbench.reporting.find import find_logs
 
     found = tally(lock, folder)
-    summary, turns = _pilot(pilot or folder)
+    logs = [*sorted(folder.glob("*.eval")), *([] if pilot is None else find_logs([pilot]))]
     out = console()
-    out.print(forecast(found.cells, prices(summary, turns), out.width))
+    out.print(forecast(found.cells, pilot_prices(logs, lock), out.width))
     out.print(f"in {safe(str(folder))}; nothing was run", style="dim")
     _remark(found)
-
-
-def _pilot(folder: Path) -> tuple[Summary | None, dict[Cell, float]]:
-    """Logs summed up, and mean turns by (model, agent, arm)."""
-    from workbench.reporting.announce import summary_of
-    from workbench.reporting.find import find_logs
-    from workbench.reporting.table import TrialTable
-
-    if not folder.exists() or not any(folder.glob("*.eval") if folder.is_dir() else [folder]):
-        return None, {}
-    table = TrialTable()
-    summary = summary_of(find_logs([folder]), table)
-    turns: dict[Cell, list[int]] = {}
-    for row in table.rows:
-        if row.get("turns") is not None:
-            cell = (row["model"], row["agent"], row["router"] or row["condition"])
-            turns.setdefault(cell, []).append(row["turns"])
-    return summary, {cell: sum(found) / len(found) for cell, found in turns.items()}

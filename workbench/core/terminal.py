@@ -12,7 +12,7 @@ import unicodedata
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 _ALLOWED = {"\n", "\t"}
 
@@ -51,6 +51,17 @@ def console(*, stderr: bool = False, file: IO[str] | None = None, width: int | N
         reconfigure(errors="backslashreplace")
     columns = width or _columns(stream)
     return Console(file=stream, width=columns, markup=False, highlight=False, emoji=False, soft_wrap=False)
+
+
+def print_table(table: RenderableType) -> None:
+    """Print to standard output; in a pipe without the blanks that fill a table's lines."""
+    out = console()
+    if out.is_terminal:
+        out.print(table)
+        return
+    with out.capture() as captured:
+        out.print(table)
+    out.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def _columns(stream: IO[str]) -> int | None:

@@ -8,10 +8,11 @@ from inspect_ai.util import SandboxEnvironmentSpec
 from workbench.benchmarks.suite import Suite
 from workbench.benchmarks.task import BenchmarkTask
 from workbench.core.content import validate
+from workbench.core.errors import ContentError
 from workbench.core.types import Arm, Network
 from workbench.evaluation.container import LOCAL, PROVIDER
 from workbench.evaluation.experiment import Experiment
-from workbench.sandboxing.config import DockerConfig
+from workbench.sandboxing.config import DockerConfig, allowed
 
 
 def sample_id(task_id: str, arm: Arm) -> str:
@@ -47,7 +48,14 @@ def sandbox_of(experiment: Experiment, task: BenchmarkTask) -> SandboxEnvironmen
         "network_verify": verifier_network(experiment.suite, task),
         **{key: value for key, value in stated.items() if value is not None},
     }
-    return SandboxEnvironmentSpec(PROVIDER, validate(config, DockerConfig, task.folder / "task.toml"))
+    try:
+        return SandboxEnvironmentSpec(PROVIDER, validate(config, DockerConfig, task.folder / "task.toml"))
+    except ContentError as error:
+        key = error.what.partition(":")[0]
+        if key not in stated:
+            raise
+        what = f"environment.{error.what}; allowed: {allowed(key)}"
+        raise ContentError(error.file, error.line, what) from None
 
 
 def verifier_network(suite: Suite, task: BenchmarkTask) -> Network:

@@ -215,6 +215,7 @@ def image_plan(suite: Suite, task: BenchmarkTask) -> BuildPlan:
     return plan(
         task.environment,
         empty=("skills",),
+        title=f"{suite.name}/{task.id}",
         substitute_bases=suite.spec.substitute_bases,
         timeout=task.limits.build_seconds,
     )

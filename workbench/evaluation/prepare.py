@@ -23,7 +23,7 @@ from workbench.evaluation.faults import as_faults
 from workbench.evaluation.layout import Layout, container_layout, local_layout
 from workbench.evaluation.showing import given_skills, installed_skills
 from workbench.evaluation.state import ROUTE, TrialState
-from workbench.evaluation.treatment import install
+from workbench.evaluation.treatment import fingerprint, install
 from workbench.evaluation.trials import Trial
 from workbench.evaluation.verify import host_variables, read_folder
 from workbench.sandboxing.dockerfile import parse
@@ -121,6 +121,7 @@ async def _install(
     record.places = list(layout.skills)
     treatments = await to_thread.run_sync(experiment.treatments, ids, task.id)
     installed = await install(environment, layout, treatments)
+    record.skill_files = fingerprint(treatments)
     record.exposure = Exposure(disclosure=showing.way, nudge=showing.nudge, routed=ids, installed=installed)
     box = docker_of(environment)
     if box is not None:

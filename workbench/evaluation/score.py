@@ -12,6 +12,7 @@ import math
 import time
 from typing import Any
 
+import anyio
 from inspect_ai.event import ErrorEvent, SampleLimitEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import ModelUsage
@@ -27,13 +28,14 @@ from workbench.evaluation.answers import judge_answer
 from workbench.evaluation.columns import COLUMNS, column_metrics
 from workbench.evaluation.container import docker_of
 from workbench.evaluation.experiment import Experiment
-from workbench.evaluation.faults import as_faults, raise_earlier_fault
+from workbench.evaluation.faults import as_faults, cut_off, raise_earlier_fault
 from workbench.evaluation.funnel import stage
 from workbench.evaluation.judgement import judge
 from workbench.evaluation.loads import detect
 from workbench.evaluation.prepare import arm_of
 from workbench.evaluation.state import CUSTOM, TrialState
 from workbench.evaluation.transcripts import answered, transcript_calls
+from workbench.evaluation.treatment import changed
 from workbench.evaluation.use import use_of
 from workbench.evaluation.verify import Verdict
 from workbench.evaluation.viewing import answer, explanation
@@ -73,7 +75,8 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
     verdict: Verdict | None = None
     try:
         raise_earlier_fault(kept)
-        verdict = await _verify(experiment, state, kept)
+        with cut_off("verifier_timeout"):
+            verdict = await _verify(experiment, state, kept)
         outcome = _scored(state, kept, verdict)
     except TrialError as error:
         experiment.guard.saw(error, str(state.sample_id))
@@ -84,7 +87,8 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
         trials.end(state.uuid)
         if experiment.budget is not None:
             usages = [call.output.usage for call in answered(transcript().events)]
-            await experiment.budget.settle(state.uuid, _total(usages, "total_cost"))
+            with anyio.CancelScope(shield=True):
+                await experiment.budget.settle(state.uuid, _total(usages, "total_cost"))
     record = _record(experiment, state, kept, outcome, started)
     return Score(
         value=_values(record),
@@ -109,7 +113,15 @@ async def _verify(experiment: Experiment, state: TaskState, kept: TrialState) ->
             return await judge_answer(
                 state.output.completion, trial.task.question, experiment.arguments.judge
             )
+        await _notice_changes(kept)
         return await judge(experiment, trial.task, trial.sandbox_layout, kept)
+
+
+async def _notice_changes(kept: TrialState) -> None:
+    """Tell apart trials whose agent has changed the skills that it was given."""
+    box = docker_of(sandbox())
+    if box is not None and await changed(box, kept.places, kept.skill_files):
+        kept.incident("skills_changed")
 
 
 def _ended(error: TrialError, state: TaskState, kept: TrialState) -> Outcome:

@@ -21,6 +21,7 @@ class TrialState:
         fault: why the trial is excluded although its sample did not end in an error.
         route: set by the setup before anything is installed.
         exposure: what was installed; the agent adds what it was shown.
+        places: folders that hold the skills; `skill_files` what they held: path below one -> sha256.
         loads: loads reported as they happened.
         agent: name of the agent that ran; `blind` when it is shown nothing by design.
         incidents: what happened on the way that does not change the score, each once.
@@ -31,6 +32,7 @@ class TrialState:
     route: RouteInfo | None = None
     exposure: Exposure | None = None
     places: list[str] = field(default_factory=list)
+    skill_files: dict[str, str] = field(default_factory=dict)
     loads: list[Load] = field(default_factory=list)
     agent: str = CUSTOM
     blind: bool = False

@@ -4,20 +4,30 @@ the sandbox holds exactly these and nothing else.
 A no-skill sandbox must hold no SKILL.md anywhere; any other must hold, in every place, exactly
 the routed trees, file by file by digest, and no SKILL.md elsewhere. A trial whose treatment
 cannot be proven shows nothing and stops the run.
+
+Skills are root's files in the container and no read-only mount: they are known only after it has started,
+real agents own theirs, and scripts of skills write beside themselves. An agent of another user cannot write
+them; one that is root may. That reaches no other trial, no host and no record, whose loads are of what was
+installed, and is told apart as the incident ``skills_changed``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from inspect_ai.util import SandboxEnvironment
+from inspect_ai.util import OutputLimitExceededError, SandboxEnvironment
 
-from workbench.core.errors import InvalidTreatmentError
+from workbench.core.digest import digest_bytes
+from workbench.core.errors import InvalidTreatmentError, TrialError
 from workbench.core.record import Installed
 from workbench.evaluation.layout import Layout
 from workbench.sandboxing.transfer import find_files, put_tree, tree_digests
 from workbench.skills.skill import SkillFile, SkillTree
+
+if TYPE_CHECKING:
+    from workbench.sandboxing.providers.docker import DockerSandbox
 
 SKILL_FILE = "SKILL.md"
 
@@ -56,6 +66,29 @@ async def prove(sandbox: SandboxEnvironment, layout: Layout, skills: Sequence[Tr
     present = set(await find_files(sandbox, SKILL_FILE, layout.scan))
     _refuse("holds", "that the condition does not", present - allowed)
     _refuse("lacks", "of the condition", allowed - present)
+
+
+def fingerprint(skills: Sequence[Treatment]) -> dict[str, str]:
+    """Path below a place for skills -> sha256, for `changed`."""
+    return {path: file.digest for path, file in _files(skills).items()}
+
+
+async def changed(box: DockerSandbox, places: Sequence[str], files: Mapping[str, str]) -> bool:
+    """Whether an installed file is gone or holds other bytes by now; new files beside it do not count.
+
+    The engine reads, so that nothing which an agent has put in a program's place can answer. A container that
+    is lost is for the verifier to find.
+    """
+    try:
+        for place in places if files else ():
+            found = await box.get_files(place)
+            if any(path not in found or digest_bytes(found[path][0]) != files[path] for path in files):
+                return True
+    except (OSError, OutputLimitExceededError):
+        return True
+    except TrialError as error:
+        return error.cause == "infra:transfer"
+    return False
 
 
 def _files(skills: Sequence[Treatment]) -> dict[str, SkillFile]:

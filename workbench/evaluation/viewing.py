@@ -23,8 +23,13 @@ def answer(record: TrialRecord, said: str | None) -> str:
 
 
 def ending(record: TrialRecord) -> str:
-    """``passed`` · ``failed: gold not routed`` · ``failed: no skills`` · ``excluded: api``."""
+    """``passed`` · ``failed: gold not routed`` · ``failed: no skills`` · ``excluded: api``.
+
+    A trial that its agent left nothing to judge of has ``failed: agent_resource``.
+    """
     outcome = record.outcome
+    if outcome.cause is not None and outcome.reward is not None:
+        return f"failed: {outcome.cause}"
     if outcome.cause is not None or outcome.funnel is None:
         return f"excluded: {outcome.cause or 'not measured'}"
     if outcome.funnel == "passed":

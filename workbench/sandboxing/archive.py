@@ -66,13 +66,23 @@ async def get(container: Container, path: str, limit: int) -> dict[str, tuple[by
 
 
 async def owner(container: Container, user: str | None) -> tuple[int, int]:
-    """uid and gid of a user, found by running as that user; root without asking."""
+    """uid and gid of a user, found by running as that user; root without asking.
+
+    Raises:
+        InfrastructureError: ``task:unsupported``, the image knows no such user.
+    """
     if (user or container.user).split(":")[0] in ("", "0", "root"):
         return 0, 0
     done = await container.run(["/bin/sh", "-c", "id -u; id -g"], cwd="/", user=user)
     found = done.out.data().split()
     if not done.started or len(found) != 2 or not all(word.isdigit() for word in found):
-        raise InfrastructureError("infra:transfer", f"no uid for user '{user or container.user}'")
+        who = user or container.user
+        if not done.started:
+            said = f"the image cannot run anything as user '{who}': {done.err.text(300)}"
+            raise InfrastructureError(
+                "task:unsupported", f"{said}; make the user, or correct USER in the Dockerfile"
+            )
+        raise InfrastructureError("infra:transfer", f"no uid for user '{who}'")
     return int(found[0]), int(found[1])
 
 

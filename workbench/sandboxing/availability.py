@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from workbench.core.errors import suggestion
+from workbench.sandboxing.contexts import chosen
 from workbench.sandboxing.podman import is_podman
 
 MINIMUM_API = (1, 41)
@@ -21,6 +23,9 @@ _PODMAN_SOCKET = "/run/podman/podman.sock"
 _START = "start it with: sudo systemctl start docker (or: sudo dockerd &)"
 _START_PODMAN = "start it with: systemctl --user start podman.socket (root: systemctl start podman.socket)"
 _OWN_PODMAN = "unix://$XDG_RUNTIME_DIR/podman/podman.sock"
+_REMOTE = "look on that machine whether it runs and listens there"
+_NO_CONTEXT = "context"
+_TLS = ("DOCKER_TLS_VERIFY", "DOCKER_TLS")
 _INSTALL = "install it with: sudo apt-get install docker.io (or Docker Desktop)"
 
 
@@ -51,16 +56,34 @@ class EngineStatus:
 
 
 def engine_url(environ: Mapping[str, str] | None = None) -> str:
-    """``$DOCKER_HOST``, else the first socket that exists among the usual (rootless, Desktop, Podman)."""
+    """Where the engine is looked for, as the docker command line does.
+
+    ``$DOCKER_HOST``, else the address of the chosen docker context (``context://NAME`` where it has
+    none), else the first socket that exists among the usual (rootless, Desktop, Podman).
+    """
     env = os.environ if environ is None else environ
-    if env.get("DOCKER_HOST"):
-        return env["DOCKER_HOST"]
+    if env.get("DOCKER_HOST", "").strip():
+        return env["DOCKER_HOST"].strip()
+    context = chosen(env)
+    if context is not None:
+        return context.host or f"{_NO_CONTEXT}://{context.name}"
+    return f"unix://{next((path for path in _usual(env) if _exists(path)), _SYSTEM_SOCKET)}"
+
+
+def chosen_by(url: str, environ: Mapping[str, str]) -> str:
+    """Who has chosen an address: ``DOCKER_HOST`` or a docker context; empty for a usual socket."""
+    if environ.get("DOCKER_HOST", "").strip() == url:
+        return "DOCKER_HOST"
+    context = chosen(environ)
+    return str(context) if context is not None and context.host == url else ""
+
+
+def _usual(env: Mapping[str, str]) -> list[Path]:
     home = Path(env.get("HOME", "/nonexistent"))
     usual = [Path(_SYSTEM_SOCKET), *(home / name for name in _USER_SOCKETS)]
     if env.get("XDG_RUNTIME_DIR"):
         usual += [Path(env["XDG_RUNTIME_DIR"]) / name for name in _RUNTIME_SOCKETS]
-    usual.append(Path(_PODMAN_SOCKET))
-    return f"unix://{next((path for path in usual if _exists(path)), _SYSTEM_SOCKET)}"
+    return [*usual, Path(_PODMAN_SOCKET)]
 
 
 def engine_status(environ: Mapping[str, str] | None = None, timeout: float = 3.0) -> EngineStatus:
@@ -75,7 +98,7 @@ def engine_status(environ: Mapping[str, str] | None = None, timeout: float = 3.0
         api = str(answer.get("ApiVersion") or "0.0")
         speaks = tuple(map(int, api.split(".")))
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return EngineStatus(False, _explain(url, error), url)
+        return EngineStatus(False, _chosen(_explain(url, error), url, env), url)
     version, podman = str(answer.get("Version") or "?"), is_podman(answer)
     if speaks < MINIMUM_API:
         wanted = ".".join(map(str, MINIMUM_API))
@@ -85,15 +108,33 @@ def engine_status(environ: Mapping[str, str] | None = None, timeout: float = 3.0
 
 
 def unsupported(url: str, environ: Mapping[str, str]) -> str:
-    """Why this kind of address cannot be used; empty when it can."""
-    scheme = urlsplit(url).scheme
-    if scheme not in ("unix", "tcp", "http") or (environ.get("DOCKER_TLS_VERIFY") and scheme != "unix"):
-        return (
-            f"DOCKER_HOST={url}: only unix:// and plain tcp:// are supported; "
-            "forward the socket with: ssh -NL /tmp/docker.sock:/var/run/docker.sock HOST, "
-            "and set DOCKER_HOST=unix:///tmp/docker.sock"
-        )
-    return ""
+    """Why this kind of address cannot be used, and what to type instead; empty when it can."""
+    parts = urlsplit(url)
+    context = chosen(environ)
+    who = f"{chosen_by(url, environ) or 'DOCKER_HOST'}: {url}"
+    if parts.scheme == _NO_CONTEXT:
+        names = context.known if context else ()
+        near = suggestion(parts.netloc, names).rstrip("?")
+        return f"{context or url}: there is no such context{near}; see: docker context ls"
+    if parts.scheme == "unix":
+        return ""
+    if parts.scheme == "tcp":
+        tls = any(environ.get(name) for name in _TLS) or (context is not None and context.tls)
+        return f"{who}: TLS is not supported; {_forward(parts.hostname or 'HOST')}" if tls else ""
+    if parts.scheme == "ssh":
+        return f"{who}: ssh:// is not supported; {_forward(parts.netloc)}"
+    if parts.scheme == "npipe":
+        return f"{who}: named pipes are not supported; run inside WSL, where the engine has a unix socket"
+    host = parts.netloc or (url if "//" not in url else "HOST:2375")
+    meant = f"unix://{url}" if url.startswith("/") else f"tcp://{host}"
+    return f"{who}: only unix:// and plain tcp:// are supported; export DOCKER_HOST={meant}"
+
+
+def _forward(host: str) -> str:
+    return (
+        f"forward the socket with: ssh -NL /tmp/docker.sock:/var/run/docker.sock {host}, "
+        "and export DOCKER_HOST=unix:///tmp/docker.sock"
+    )
 
 
 def address(url: str) -> str | tuple[str, int]:
@@ -140,6 +181,19 @@ def _exists(path: Path) -> bool:
         return False
 
 
+def _chosen(reason: str, url: str, env: Mapping[str, str]) -> str:
+    """A reason that names who chose the address, and another engine that seems to be here."""
+    by = chosen_by(url, env)
+    if not by:
+        return reason
+    what, _, todo = reason.partition("; ")
+    usual = next((path for path in _usual(env) if _exists(path) and f"unix://{path}" != url), None)
+    if usual is not None:
+        switch = "unset DOCKER_HOST" if by == "DOCKER_HOST" else f"export DOCKER_HOST=unix://{usual}"
+        todo = f"{switch} (for the engine at unix://{usual}), or {todo}"
+    return f"{what}, chosen by {by}; {todo}"
+
+
 def _explain(url: str, error: Exception) -> str:
     if "podman" in url:
         return _explain_podman(url, error)
@@ -148,9 +202,14 @@ def _explain(url: str, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return f"no Docker engine at {url}; {_INSTALL}"
     if isinstance(error, ConnectionRefusedError):
-        return f"the Docker engine at {url} is not running; {_START}"
+        return f"the Docker engine at {url} is not running; {_START if url.startswith('unix:') else _REMOTE}"
     if isinstance(error, TimeoutError):
-        return f"the Docker engine at {url} does not answer; restart it with: sudo systemctl restart docker"
+        todo = "restart it with: sudo systemctl restart docker" if url.startswith("unix:") else _REMOTE
+        return f"the Docker engine at {url} does not answer; {todo}"
+    if isinstance(error, ValueError | http.client.HTTPException):
+        return f"what answers at {url} is no Docker engine; correct the address, or {_START}"
+    if not url.startswith("unix://"):
+        return f"no Docker engine answers at {url} ({error}); {_REMOTE}"
     return f"no Docker engine answers at {url} ({error}); {_START}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -87,17 +88,25 @@ def check_space(engine_info: Mapping[str, Any], needed: int) -> None:
     Raises:
         BuildError: fewer than `needed` bytes above `LOW_WATER` are free.
     """
-    root = Path(str(engine_info.get("DockerRootDir") or "/nonexistent"))
-    free = free_bytes(root)
+    free = free_bytes(engine_info)
     if free is not None and free < needed + LOW_WATER:
         raise BuildError(
-            f"only {free >> 20} MiB free under {root}, {(needed + LOW_WATER) >> 20} MiB are needed; "
+            f"only {free >> 20} MiB free under {engine_info.get('DockerRootDir')}, "
+            f"{(needed + LOW_WATER) >> 20} MiB are needed; "
             "free some with: workbench images prune, docker system prune"
         )
 
 
-def free_bytes(root: Path) -> int | None:
-    """Bytes free where the engine keeps its data, ``None`` where that cannot be seen from here."""
+def free_bytes(info: Mapping[str, Any]) -> int | None:
+    """Bytes free where the engine keeps its data, ``None`` where that cannot be seen from here.
+
+    Args:
+        info: the engine's record of itself. One of another machine or of a virtual one (Docker Desktop) has
+            folders of the same names.
+    """
+    if str(info.get("Name") or platform.node()).partition(".")[0] != platform.node().partition(".")[0]:
+        return None
+    root = Path(str(info.get("DockerRootDir") or "/nonexistent"))
     for folder in (root, *root.parents[:-1]):
         try:
             return shutil.disk_usage(folder).free

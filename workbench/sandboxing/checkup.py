@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from workbench.sandboxing.availability import engine_status
+from workbench.sandboxing.availability import chosen_by, engine_status
 from workbench.sandboxing.builder import LOW_WATER, free_bytes
 from workbench.sandboxing.debian import DEBIAN_PYTHON, cannot_bootstrap
 from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, status_code
 from workbench.sandboxing.limits import may_limit_storage, rootless, unenforced
 from workbench.sandboxing.podman import NO_ALLOW_LIST
 
+_RESTART = "sudo systemctl restart docker"
 State = Literal["ok", "note", "missing"]
 _REGISTRY_PROBE = "docker.io/library/debian:stable-slim"
 _REGISTRY_SECONDS = 8.0
@@ -38,6 +39,9 @@ class Check:
     next: str = ""
 
 
+Row = Callable[[Engine, Mapping[str, Any]], Check]
+
+
 def engine_checks() -> list[Check]:
     """The engine, its limits, its disk, registries and base images. Takes at most some ten seconds."""
     status = engine_status()
@@ -45,10 +49,14 @@ def engine_checks() -> list[Check]:
         what, _, todo = status.reason.partition("; ")
         return [Check("engine", "missing", what, todo)]
     engine = Engine(status.url, timeout=_REGISTRY_SECONDS)
-    info = engine.blocking(engine.record)
+    try:
+        info = engine.blocking(engine.record)
+    except Exception as error:
+        return [Check("engine", "missing", _failed(error), _RESTART)]
     who = "rootless " if rootless(info) else ""
-    where = f"{who}{status.name}, API {status.api_version}, {status.url}"
-    rows: tuple[Callable[[Engine, Mapping[str, Any]], Check], ...] = (
+    by = chosen_by(status.url, os.environ)
+    where = f"{who}{status.name}, API {status.api_version}, {status.url}" + (f", by {by}" if by else "")
+    rows: tuple[Row, ...] = (
         _machine,
         _limits,
         _storage,
@@ -58,7 +66,24 @@ def engine_checks() -> list[Check]:
         _registries,
         _base,
     )
-    return [Check("engine", "ok", where), *(row(engine, info) for row in rows)]
+    return [Check("engine", "ok", where), *(_looked(row, engine, info) for row in rows)]
+
+
+def _looked(row: Row, engine: Engine, info: Mapping[str, Any]) -> Check:
+    """A row, also where the engine fails while it is asked."""
+    try:
+        return row(engine, info)
+    except Exception as error:
+        return Check(row.__name__.strip("_"), "missing", _failed(error), _RESTART)
+
+
+def _failed(error: Exception) -> str:
+    """What an engine that answers, but not as it should, has said; errors of ours are raised on."""
+    if isinstance(error, EngineGoneError):
+        return error.detail
+    if status_code(error) is None:
+        raise error
+    return f"the engine fails: {explanation(error)}"
 
 
 def _machine(engine: Engine, info: Mapping[str, Any]) -> Check:
@@ -89,10 +114,11 @@ def _storage(engine: Engine, info: Mapping[str, Any]) -> Check:
 
 
 def _disk(engine: Engine, info: Mapping[str, Any]) -> Check:
-    root = Path(str(info.get("DockerRootDir") or "/nonexistent"))
-    free = free_bytes(root)
+    root = str(info.get("DockerRootDir") or "?")
+    free = free_bytes(info)
     if free is None:
-        return Check("disk", "note", f"{root} cannot be seen from here")
+        name = info.get("Name") or "another machine"
+        return Check("disk", "note", f"{root} of {name} cannot be seen from here; docker system df tells")
     detail = f"{free >> 30} GiB free for images under {root}"
     if free < LOW_WATER:
         return Check("disk", "missing", detail, "workbench images prune; docker system prune")

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import Any
 
+from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from workbench.core.types import Network
 
+_MOST_MB = 1 << 24
+_EXAMPLE_MB = 1024
+_MOST_PIDS = 1 << 22
+"""The kernel's own bound."""
+_LONGEST = 131_071
+"""Bytes of one ``NAME=value`` that the kernel hands on; `_ALL_VARIABLES` of all that a task adds."""
+_ALL_VARIABLES = 1 << 20
+_OWN_MOUNTS = ("/", "/proc", "/sys", "/dev")
 _HOST = re.compile(r"(?=.{1,253}\Z)(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}")
 
 
@@ -65,7 +75,7 @@ class DockerConfig(_Frozen):
     Attributes:
         image: an image to run, or
         build: the plan of one; exactly one of the two.
-        cpus: processors; more than the machine has is cut to what it has.
+        cpus: processors, from 0.01 (the kernel's least share); more than the machine has is cut to that.
         memory_mb: memory in MiB, swap included; cut like `cpus`.
         storage_mb: MiB for changed files, 10 GiB where not given; where the storage driver cannot
             enforce it, a watchdog kills what writes more.
@@ -83,9 +93,9 @@ class DockerConfig(_Frozen):
 
     image: str | None = None
     build: BuildPlan | None = None
-    cpus: float = Field(default=2.0, gt=0)
-    memory_mb: int = Field(default=4096, ge=16)
-    storage_mb: int | None = Field(default=None, gt=0)
+    cpus: float = Field(default=2.0, ge=0.01, le=4096, allow_inf_nan=False)
+    memory_mb: int = Field(default=4096, ge=16, le=_MOST_MB)
+    storage_mb: int | None = Field(default=None, ge=1, le=_MOST_MB)
     gpus: int = Field(default=0, ge=0)
     network: Network = "none"
     allow: tuple[str, ...] = ()
@@ -93,8 +103,8 @@ class DockerConfig(_Frozen):
     workdir: str | None = None
     user: str | None = None
     env: tuple[tuple[str, str], ...] = ()
-    pids: int = Field(default=512, ge=16)
-    shm_mb: int = Field(default=64, ge=1)
+    pids: int = Field(default=512, ge=16, le=_MOST_PIDS)
+    shm_mb: int = Field(default=64, ge=1, le=_MOST_MB)
     tmpfs: tuple[tuple[str, int], ...] = ()
 
     @field_validator("env", "tmpfs", mode="before")
@@ -106,8 +116,33 @@ class DockerConfig(_Frozen):
     @field_validator("workdir")
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith("/"):
+        if value is not None and (not value.startswith("/") or "\0" in value):
             raise ValueError("must be an absolute path")
+        return value
+
+    @field_validator("env")
+    @classmethod
+    def _variables(cls, value: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        for name, text in value:
+            if not name or "=" in name or "\0" in name + text:
+                raise ValueError(f"{name!r} cannot be a variable: a name without '=', a text without NUL")
+            if len(f"{name}={text}".encode()) > _LONGEST:
+                raise ValueError(f"{name} is longer than the {_LONGEST} bytes that a kernel hands on")
+        if sum(len(name) + len(text.encode()) + 2 for name, text in value) > _ALL_VARIABLES:
+            raise ValueError(f"all variables together must be at most {_ALL_VARIABLES} bytes")
+        return value
+
+    @field_validator("tmpfs")
+    @classmethod
+    def _folders(cls, value: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+        for path, size in value:
+            plain = posixpath.normpath(path)
+            if not path.startswith("/") or "\0" in path or f"/{plain.lstrip('/')}" in _OWN_MOUNTS:
+                raise ValueError(
+                    f"{path!r} must be an absolute folder, and none of: {', '.join(_OWN_MOUNTS)}"
+                )
+            if not 1 <= size <= _MOST_MB:
+                raise ValueError(f"{path}: must be 1 to {_MOST_MB} MiB")
         return value
 
     @field_validator("allow")
@@ -128,3 +163,11 @@ class DockerConfig(_Frozen):
     def reference(self) -> str:
         """The image's name or tag."""
         return self.build.tag if self.build else self.image or ""
+
+
+def allowed(key: str) -> str:
+    """What one of a configuration's limits may be, for people: ``0.01 to 4096, e.g. cpus = 2``."""
+    field = DockerConfig.model_fields[key]
+    low = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
+    high = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
+    return f"{low} to {high}, e.g. {key} = {field.default or _EXAMPLE_MB:g}"

@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -26,6 +25,7 @@ from workbench.sandboxing.engine import Engine, EngineGoneError, explanation, st
 from workbench.sandboxing.gateway import Enclosure, enclose, gateway_options, open_up, ready
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.images import BuildResult, build
+from workbench.sandboxing.interrupts import heed
 from workbench.sandboxing.kill import MAIN_PROCESS
 from workbench.sandboxing.limits import Limits, effective, host_config, may_limit_storage
 from workbench.sandboxing.network import ensure_network, own_network
@@ -33,6 +33,7 @@ from workbench.sandboxing.orphans import sweep
 from workbench.sandboxing.pause import Pause
 from workbench.sandboxing.podman import NO_ALLOW_LIST
 from workbench.sandboxing.progress import BuildDisplay
+from workbench.sandboxing.refusals import refusal
 from workbench.sandboxing.resolving import default_servers
 from workbench.sandboxing.services import services
 from workbench.sandboxing.watchdog import DEFAULT_MB, Watchdog
@@ -107,6 +108,7 @@ class Fleet:
         Raises:
             EngineGoneError, MachineError: no engine to work with.
         """
+        heed()
         async with self._lock:
             if not self._info:
                 self._info = await self.engine.info()
@@ -133,7 +135,7 @@ class Fleet:
 
         Raises:
             InfrastructureError: ``infra:image`` or ``infra:build`` no image, ``infra:start`` it does not
-                come up, ``infra:engine`` no engine, ``task:unsupported`` what this provider cannot give.
+                come up, ``infra:engine`` no engine, ``task:unsupported`` what no sandbox of ours can be.
         """
         if config.gpus:
             raise InfrastructureError("task:unsupported", f"{config.gpus} GPU wanted; this sandbox has none")
@@ -158,7 +160,7 @@ class Fleet:
             with anyio.CancelScope(shield=True):
                 await self.remove([container])
             if status_code(error) is not None:
-                raise InfrastructureError("infra:start", explanation(error)) from None
+                raise refusal(error, image) from None
             raise
         if self._storage_refused or not may_limit_storage(self._info) or config.storage_mb is None:
             self._watchdog.watch(container, (config.storage_mb or DEFAULT_MB) << 20)
@@ -237,7 +239,7 @@ class Fleet:
             return made
 
         try:
-            container = await self._created(make)
+            container = await self._created(make, image)
         except BaseException:
             if own is not None:
                 with anyio.CancelScope(shield=True):
@@ -288,7 +290,7 @@ class Fleet:
             self.running[made.id] = made
             return made
 
-        helper = await self._created(make)
+        helper = await self._created(make, {})
         await self.engine.call(lambda api: api.start(helper.id))
         return helper
 
@@ -302,7 +304,7 @@ class Fleet:
         except BuildError:
             return await self._bases.substitute()
 
-    async def _created(self, make: Callable[[Any], Container]) -> Container:
+    async def _created(self, make: Callable[[Any], Container], image: dict[str, Any]) -> Container:
         """Create; a driver that refuses the storage limit is asked without it from then on."""
         try:
             try:
@@ -315,7 +317,7 @@ class Fleet:
         except Exception as error:
             if status_code(error) is None:
                 raise
-            raise InfrastructureError("infra:start", explanation(error)) from None
+            raise refusal(error, image) from None
 
     async def _remove(self, container: Container) -> None:
         self._watchdog.forget(container)
@@ -335,7 +337,7 @@ class Fleet:
 
     async def _obstacle(self) -> InfrastructureError | None:
         """What keeps trials from being started now."""
-        free = free_bytes(Path(str(self._info.get("DockerRootDir") or "/nonexistent")))
+        free = free_bytes(self._info)
         if free is not None and free < _LOW_WATER:
             return InfrastructureError("infra:start", f"only {free >> 20} MiB are free on the engine's disk")
         try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import anyio
+import anyio.to_thread
 from filelock import FileLock
 
 from workbench.core.digest import digest_json, short
@@ -27,6 +28,7 @@ from workbench.sandboxing.dockerfile import Dockerfile, parse
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.landing import image, members, places
+from workbench.sandboxing.usage import note
 
 _FORMAT = 1
 """Part of every digest; raised when the same files would make another image."""
@@ -192,6 +194,7 @@ class _Work:
         began = time.monotonic()
         try:
             result = await self._have(plan, began)
+            await anyio.to_thread.run_sync(note, plan)
         except (BuildError, UsageError) as error:
             failure = error if isinstance(error, BuildError) else BuildError(str(error))
             seconds = time.monotonic() - began

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from workbench.core.errors import UsageError
 from workbench.sandboxing import labels
 from workbench.sandboxing.container import Container
 from workbench.sandboxing.engine import Engine, explanation, status_code
@@ -18,15 +19,21 @@ async def sweep(engine: Engine, *, only: str | None = None) -> tuple[int, int]:
     """Remove our containers whose process is gone; strangers' containers are never touched.
 
     Args:
-        only: remove the one container of ours with this id (or its beginning), used or not.
+        only: remove the one container of ours with this id (or its first four digits or more), used or not.
 
     Returns:
-        (removed, left because somebody uses them).
+        (removed, left because somebody uses them or they resist).
+
+    Raises:
+        UsageError: several begin with `only`; none is removed.
     """
     filters = {"label": labels.RUN}
     found: Any = await engine.call(lambda api: api.containers(all=True, filters=filters), repeatable=True)
     if only is not None:
         found = [record for record in found if len(only) >= 4 and str(record["Id"]).startswith(only)]
+        if len(found) > 1:
+            ids = ", ".join(str(record["Id"])[:12] for record in found)
+            raise UsageError(f"several containers begin with {only}: {ids}; give more of the id")
     stale = [Container(engine, str(record["Id"])) for record in found if only or _over(record)]
     gone: list[Container] = []
 

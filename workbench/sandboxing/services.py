@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from workbench.core.errors import InfrastructureError
-from workbench.sandboxing.container import Container
+from workbench.sandboxing.container import Container, ContainerLostError
 from workbench.sandboxing.kill import PROCESSES
+
+_SIGNALLED = 128
 
 
 async def services(container: Container) -> tuple[str, ...]:
     """What runs now besides process 1, as ``pid:start``; a later process of the same number is another one.
 
     Raises:
-        InfrastructureError: ``infra:start``, the ENTRYPOINT has ended, and the container with it.
+        InfrastructureError: the ENTRYPOINT has ended, and the container with it: ``task:unsupported``, or
+            ``infra:start`` where something killed it.
     """
-    if not (await container.state()).get("Running"):
-        raise InfrastructureError("infra:start", str(await container.lost("its ENTRYPOINT ended")))
-    done = await container.run(["/bin/sh", "-c", PROCESSES], cwd="/", user="0", timeout=20)
+    try:
+        if not (await container.state()).get("Running"):
+            raise await container.lost("its ENTRYPOINT ended")
+        done = await container.run(["/bin/sh", "-c", PROCESSES], cwd="/", user="0", timeout=20)
+    except ContainerLostError as lost:
+        if not lost.state or lost.state.get("Running") or int(lost.state.get("ExitCode") or 0) > _SIGNALLED:
+            raise InfrastructureError("infra:start", str(lost)) from None
+        todo = 'an ENTRYPOINT must stay, or end with: exec "$@"'
+        raise InfrastructureError("task:unsupported", f"{lost}; {todo}") from None
     return tuple(done.out.data().decode("ascii", "replace").split())

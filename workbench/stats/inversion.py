@@ -81,15 +81,33 @@ def inverted(
 
 def _subset_means(values: Array, rng: np.random.Generator) -> Array:
     """Means of all non-empty subsets, or of as many drawn ones as are worth the time."""
-    import numpy as np
 
     if len(values) > _ENUMERATE:
-        chosen = rng.integers(0, 2, size=(_DRAWS, len(values)), dtype=np.int8)
-        sizes = chosen.sum(axis=1, dtype=np.int64)
-        drawn: Array = (chosen @ values)[sizes > 0] / sizes[sizes > 0]
-        return drawn
+        return _drawn_means(values, rng)
+    sums, sizes = _subsets(values)
+    means: Array = sums[1:] / sizes[1:]
+    return means
+
+
+def _subsets(values: Array) -> tuple[Array, Array]:
+    """(sum, size) of every subset, the empty one first."""
+    import numpy as np
+
     sums, sizes = np.zeros(1), np.zeros(1)
     for value in values:
         sums, sizes = np.concatenate([sums, sums + value]), np.concatenate([sizes, sizes + 1])
-    means: Array = sums[1:] / sizes[1:]
+    return sums, sizes
+
+
+def _drawn_means(values: Array, rng: np.random.Generator) -> Array:
+    """Means of subsets that a coin for every value makes: a byte of coins draws from eight values."""
+    import numpy as np
+
+    sums, sizes = np.zeros(_DRAWS), np.zeros(_DRAWS)
+    for start in range(0, len(values), 8):
+        known_sums, known_sizes = _subsets(values[start : start + 8])
+        coins = rng.integers(0, len(known_sums), _DRAWS, dtype=np.uint8)
+        sums += known_sums[coins]
+        sizes += known_sizes[coins]
+    means: Array = sums[sizes > 0] / sizes[sizes > 0]
     return means

@@ -87,6 +87,18 @@ def test_a_process_that_the_agent_left_behind_does_not_outlive_the_trial(docker:
     assert left == []
 
 
+def test_F36_an_agent_that_changes_its_skills_is_scored_and_told_apart(docker: Bench, suite_of) -> None:  # type: ignore[no-untyped-def]
+    suite_of(
+        docker.folder,
+        "for s in /opt/.claude/skills/*/SKILL.md; do echo x >> $s; done; echo done > done.txt\n",
+    )
+    docker.inspect("eval", "workbench/own", "--conditions", "none,gold")
+    outcomes = {name: record.outcome for name, record in docker.records().items()}
+    assert outcomes["only@gold"].reward == 1.0
+    assert outcomes["only@gold"].incidents == ("skills_changed",)
+    assert "skills_changed" not in outcomes["only@none"].incidents
+
+
 def test_F27_a_container_that_the_agent_used_up_is_scored_0_by_its_name_and_not_run_again(
     docker: Bench,
     suite_of,  # type: ignore[no-untyped-def]

@@ -308,12 +308,18 @@ async def test_F27_a_container_with_no_memory_left_for_a_command_is_still_judged
 ) -> None:
     box = await start(DockerConfig(build=root_image, memory_mb=24))
     fill = 's=$(printf %4096s x); while printf %s "$s" >> /dev/shm/x; do :; done'
-    with pytest.raises(SandboxSpentError, match="out of memory"):
+    with pytest.raises((SandboxSpentError, SandboxLostError)):
         await box.exec(["sh", "-c", fill])
-    if not (await box.container.state())[
-        "Running"
-    ]:  # of processes as small as these the kernel took the first
-        with pytest.raises(SandboxSpentError, match="agent_resource.*out of memory"):
+    state = await box.container.state()
+    if not state.get("Running"):
+        # Of processes as small as these the kernel may take process 1 first, or an engine end all with one.
+        # What that is called goes by what the engine knows: without its word nobody is blamed.
+        ended, said = (
+            (SandboxSpentError, "agent_resource.*out of memory")
+            if state.get("OOMKilled")
+            else (SandboxLostError, "infra:sandbox_lost")
+        )
+        with pytest.raises(ended, match=said):
             await box.settle()
         return
     await box.settle()

@@ -14,7 +14,7 @@ import pytest
 from tests.suites import skill_md
 from workbench.core.errors import InfrastructureError, UsageError
 from workbench.evaluation.layout import container_layout
-from workbench.evaluation.treatment import Treatment, install, prove
+from workbench.evaluation.treatment import Treatment, changed, fingerprint, install, prove
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
@@ -291,7 +291,14 @@ async def test_F36_skills_cannot_be_written_by_an_agent_and_a_root_agents_change
         done = await box.exec(["sh", "-c", f"s=/opt/skills/a/SKILL.md; {attempt}"])
         assert not done.success, attempt
     await prove(box, layout, [skill])
+    files = fingerprint([skill])
+    assert (await box.exec(["mkdir", "-p", "/opt/skills/a/__pycache__"], user="root")).success
+    assert not await changed(box, layout.skills, files)
     assert (await box.exec(["sh", "-c", "echo x >> /opt/skills/a/SKILL.md"], user="root")).success
+    assert await changed(box, layout.skills, files)
+    assert (await box.exec(["sh", "-c", "rm -r /opt/skills; ln -s /etc /opt/skills"], user="root")).success
+    assert await changed(box, layout.skills, files)
+    assert not await changed(other, layout.skills, files)
     await prove(other, layout, [skill])
     await prove(await start(config), layout, [])
 

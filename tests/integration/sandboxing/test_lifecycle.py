@@ -20,7 +20,7 @@ from inspect_ai.log import EvalLog
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import SandboxEnvironmentSpec, sandbox, sandboxenv
 
-from workbench.core.errors import InfrastructureError, UsageError
+from workbench.core.errors import InfrastructureError
 from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
@@ -197,8 +197,14 @@ def test_SB_09_cleaning_up_by_id_removes_ours_and_refuses_a_strangers(
     own = crowd({labels.RUN: "1", labels.OWNER: str(Owner.current())})
     stranger = crowd({"com.example.run": "1"})
     anyio.run(DockerSandbox.cli_cleanup, own[:12])
-    with pytest.raises(UsageError, match="no container of this workbench has the id"):
-        anyio.run(DockerSandbox.cli_cleanup, stranger[:12])
+    refused = subprocess.run(
+        [str(Path(sys.executable).with_name("inspect")), "sandbox", "cleanup", "docker-sdk", stranger[:12]],
+        capture_output=True,
+        text=True,
+    )
+    said = f"Error: no container of this workbench has the id {stranger[:12]}; list them with: docker ps"
+    assert (refused.returncode, refused.stderr.splitlines()[0][: len(said)]) == (1, said)
+    assert len(refused.stderr.splitlines()) == 1
     assert own not in alive(engine)
     assert stranger in alive(engine)
 
@@ -223,6 +229,32 @@ async def test_F37_forty_containers_at_once_start_and_go(fleet: Fleet, root_imag
     assert answers == [True] * 40
     assert len(set.union(*bridges)) <= 2  # none per trial; two where another process makes one as well
     assert not fleet.running
+
+
+async def test_F37_trials_with_an_allow_list_share_a_gateway_and_leave_no_network(
+    engine: Engine, root_image: BuildPlan
+) -> None:
+    fleet = Fleet(engine)
+    if engine.podman:
+        pytest.skip("Podman takes no allow-list")
+    config = DockerConfig(build=root_image, allow=("pypi.org",))
+    started = []
+
+    async def one() -> None:
+        started.append((await fleet.start(config)).container)
+
+    def networks(api: Any) -> list[Any]:
+        return list(api.networks(filters={"label": f"{labels.RUN}={fleet.run}"}))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(one)
+    assert len(fleet.running) == len(started) + 1
+    assert len(await engine.call(networks)) == len(started) == 8
+    await fleet.remove(started)
+    assert await engine.call(networks) == []
+    await fleet.close(cleanup=True)
+    assert ours(engine, fleet.run) == []
 
 
 async def test_F38_an_image_that_cannot_be_had_has_a_cause_of_its_own(fleet: Fleet) -> None:
@@ -257,9 +289,9 @@ PROGRAM = textwrap.dedent("""
 """)
 
 
-def broken_off(image: str, tmp_path: Path, kind: signal.Signals) -> str:
+def broken_off(image: str, tmp_path: Path, kind: signal.Signals, *before: str) -> str:
     """An evaluation stopped by a signal while its containers run; returns its run token."""
-    command = [sys.executable, "-c", PROGRAM, image, str(tmp_path)]
+    command = [*before, sys.executable, "-c", PROGRAM, image, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         run = next(line.split()[1] for line in process.stdout if line.startswith("RUN"))
@@ -268,17 +300,30 @@ def broken_off(image: str, tmp_path: Path, kind: signal.Signals) -> str:
     return run
 
 
+IN_BACKGROUND = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
+"""As a script's ``&`` starts a program: Ctrl-C is not for it."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "before"),
+    [
+        (signal.SIGINT, ()),
+        (signal.SIGTERM, ()),
+        (signal.SIGHUP, ()),
+        (signal.SIGTERM, IN_BACKGROUND),
+    ],
+    ids=["int", "term", "hup", "term-in-background"],
+)
 def test_F61_a_run_that_is_interrupted_leaves_no_container(
+    engine: Engine, root_image: BuildPlan, tmp_path: Path, kind: signal.Signals, before: tuple[str, ...]
+) -> None:
+    assert ours(engine, broken_off(root_image.tag, tmp_path, kind, *before)) == []
+
+
+def test_F61_what_a_killed_run_leaves_the_next_one_sweeps(
     engine: Engine, root_image: BuildPlan, tmp_path: Path
 ) -> None:
-    assert ours(engine, broken_off(root_image.tag, tmp_path, signal.SIGINT)) == []
-
-
-@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL], ids=["term", "kill"])
-def test_F61_what_a_killed_run_leaves_the_next_one_sweeps(
-    engine: Engine, root_image: BuildPlan, tmp_path: Path, kind: signal.Signals
-) -> None:
-    run = broken_off(root_image.tag, tmp_path, kind)
+    run = broken_off(root_image.tag, tmp_path, signal.SIGKILL)
     assert ours(engine, run)
     anyio.run(Fleet(engine).prepare, DockerConfig(build=root_image))
     assert ours(engine, run) == []

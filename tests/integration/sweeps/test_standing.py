@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE
-from workbench.cli._sweep_ledger import repeated
+import workbench
+from workbench.cli._sweep_fence import LEDGER, LOCK, QUARANTINE, sole_owner
+from workbench.cli._sweep_ledger import read_ledger, repeated
 from workbench.cli.main import run
 from workbench.reporting.find import find_logs
 from workbench.reporting.logfile import read_header
@@ -57,15 +59,20 @@ def write(folder: Path, trials: int = 2, more: str = "") -> None:
     (folder / "small.yaml").write_text(SPEC.format(trials=trials, more=more))
 
 
-def perform(folder: Path) -> str:
+def perform(folder: Path, *options: str, spec: str = "small.yaml") -> str:
     """Run the sweep in a process of its own: Inspect leaves streams to the garbage collector."""
-    command = [sys.executable, "-c", MODULE, "sweep", "small.yaml"]
+    command = [sys.executable, "-c", MODULE, "sweep", spec, *options]
     environment = {**os.environ, "DOCKER_HOST": "unix:///nonexistent.sock"}
     done = subprocess.run(
         command, cwd=folder, env=environment, text=True, capture_output=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def trial(entry: dict[str, Any]) -> tuple[str, str, int]:
+    """What tells lines of the ledger apart."""
+    return entry["job"], entry["sample"], entry["epoch"]
 
 
 def total(out: str) -> list[str]:
@@ -89,6 +96,38 @@ def test_an_agent_that_never_started_leaves_a_sweep_incomplete(
     assert "1 log cannot be read" in out
     assert "running" not in out, "logs do not tell"
     assert [line.split()[3] for line in out.splitlines() if " nop " in line] == ["0/2"] * 3
+
+
+def test_a_line_that_a_kill_cost_the_ledger_is_written_again_from_the_logs(
+    space: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A trial is in its log before it is in the ledger; SIGKILL came between the two."""
+    ledger = FOLDER / LEDGER
+    before = {trial(entry): entry for entry in read_ledger(ledger)}
+    lines = ledger.read_text().splitlines(keepends=True)
+    ledger.write_text("".join(lines[:5] + lines[6:-1]) + lines[-1][:30])
+    assert len(list(read_ledger(ledger))) == len(before) - 2
+    with sole_owner(FOLDER):
+        run(["sweep", "status", str(FOLDER)])
+    assert len(list(read_ledger(ledger))) == len(before) - 2, "its owner may be about to write them"
+    for _ in range(2):
+        assert run(["sweep", "status", str(FOLDER)]) == 0
+        assert "0 scored trials run twice" in capsys.readouterr().out
+        after = list(read_ledger(ledger))
+        assert len(after) == len(before) == len({trial(entry) for entry in after})
+    found = [entry for entry in after if entry.pop("backfilled", False)]
+    assert len(found) == 2
+    for entry in found:
+        assert {**entry, "at": 0} == {**before[trial(entry)], "at": 0}
+
+
+def test_the_same_sweep_started_from_another_folder_runs_nothing_again(space: Path) -> None:
+    """From above the package all ran twice: Inspect knew logs by the file of the task, seen from there."""
+    before, logs = (FOLDER / LEDGER).read_bytes(), set(FOLDER.glob("*.eval"))
+    above = Path(workbench.__file__).parents[1]
+    perform(above, "--out", str(space / FOLDER), spec=str(space / "small.yaml"))
+    assert (FOLDER / LEDGER).read_bytes() == before
+    assert set(FOLDER.glob("*.eval")) == logs
 
 
 def test_a_folder_without_a_lock_is_never_called_complete(
@@ -137,6 +176,34 @@ def test_a_run_under_a_new_limit_takes_the_place_of_the_old_and_is_no_repetition
     assert run(["sweep", "status", str(FOLDER)]) == 0
     assert run(["sweep", "small.yaml", "--dry-run"]) == 0
     assert total(capsys.readouterr().out) == ["12", "12"]
+
+
+@pytest.mark.parametrize(
+    ("more", "known"),
+    [
+        ("generate: {temperature: 0.5, max_connections: 3}", True),
+        ("k: [5]", True),
+        ("generate: {reasoning_effort: high}", False),
+        ("limits: {messages: 9}", True),
+    ],
+)
+def test_prices_of_a_pilot_hold_for_whatever_does_not_bear_on_the_length_of_answers(
+    space: Path, capsys: pytest.CaptureFixture[str], more: str, known: bool
+) -> None:
+    """A temperature in the spec left every price unknown."""
+    write(space, more=more)
+    assert run(["sweep", "small.yaml", "--dry-run", "--out", "new", "--pilot", str(FOLDER)]) == 0
+    out = capsys.readouterr().out
+    last = next(line for line in out.splitlines() if line.startswith("in all")).split()
+    assert last[2:4] == ["12", "0"]
+    assert (last[4:7] == ["0", "0", "$0.00"]) is known
+    assert ("not known" in out) is not known
+    assert ("ran under other limits" in out) is ("limits" in more)
+
+
+def test_a_pilot_that_is_not_there_is_an_error(space: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sweep", "small.yaml", "--dry-run", "--pilot", "results/smal"]) == 1
+    assert "results/smal" in capsys.readouterr().err
 
 
 def test_fewer_trials_than_are_there_are_said_and_never_negative(

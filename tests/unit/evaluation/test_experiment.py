@@ -185,15 +185,22 @@ def test_a_change_of_words_about_the_suite_does_not(workspace: Workspace, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "stated", ["memory_mb = 1", 'network_mode = "allowlist"\nallowed_hosts = ["pypi.org."]']
+    ("stated", "said"),
+    [
+        ("memory_mb = 1", r"environment.memory_mb: must be at least 16 \(found 1\); allowed: 16 to 16777216"),
+        ("cpus = 0.001", r"environment.cpus: must be at least 0.01 .*; allowed: 0.01 to 4096, e.g. cpus = 2"),
+        ("cpus = 1e9", r"environment.cpus: must be at most 4096"),
+        ("storage_mb = 17000000", "environment.storage_mb: .*e.g. storage_mb = 1024"),
+        ('network_mode = "allowlist"\nallowed_hosts = ["pypi.org."]', "allow: "),
+    ],
 )
 def test_what_no_container_can_be_is_refused_with_the_tasks_file(
-    workspace: Workspace, tmp_path: Path, stated: str
+    workspace: Workspace, tmp_path: Path, stated: str, said: str
 ) -> None:
     file = tmp_path / "tasks/own/only/task.toml"
     text = file.read_text()
     file.write_text(text + ("" if "[environment]" in text else "\n[environment]\n") + stated + "\n")
     found = experiment_of(workspace)
     run = replace(found, engine=replace(found.engine, ok=True))  # type: ignore[type-var]
-    with pytest.raises(ContentError, match=r"tasks/own/only/task.toml: (memory_mb|allow)"):
+    with pytest.raises(ContentError, match=rf"tasks/own/only/task.toml: {said}"):
         sandbox_of(run, run.suite.tasks[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
 from inspect_ai.event import SampleLimitEvent
 from inspect_ai.log import Transcript, transcript
@@ -12,9 +13,10 @@ from inspect_ai.util import ExecResult
 
 from tests.suites import write_suite
 from workbench.benchmarks.formats.harbor import read_task
-from workbench.core.errors import POLICY, VerifierError
+from workbench.core.errors import POLICY, InfrastructureError, TrialError, VerifierError
 from workbench.evaluation.agents.tools import MAX_OUTPUT, _shown
 from workbench.evaluation.bounds import bounds_of
+from workbench.evaluation.faults import cut_off, raise_earlier_fault
 from workbench.evaluation.layout import container_layout
 from workbench.evaluation.score import _incidents
 from workbench.evaluation.state import TrialState
@@ -98,3 +100,33 @@ def test_F29_the_model_is_told_how_much_was_cut_in_all() -> None:
     shown = _shown(ExecResult(True, 0, cut, ""))
     assert f"[... {len(cut) - MAX_OUTPUT} characters and 999000 bytes left out ...]" in shown
     assert "[... 1 characters left out ...]" in _shown(ExecResult(True, 0, "a" * (MAX_OUTPUT + 1), ""))
+
+
+def met(kind: str, message: str = "over") -> None:
+    """A transcript in which this limit was met."""
+    init_transcript(Transcript())
+    transcript()._event(SampleLimitEvent(type=kind, message=message, limit=30))  # type: ignore[arg-type]
+
+
+def test_a_limit_met_in_set_up_is_the_machines_and_one_met_by_the_agent_ends_nothing() -> None:
+    """It was booked as a fault of the harness, without the limit's name."""
+    met("time")
+    with pytest.raises(InfrastructureError, match=r"^\[infra:start\] the time limit of 30 was met in set-up"):
+        raise_earlier_fault(TrialState())
+    raise_earlier_fault(TrialState(setup_ended=1.0))
+    met("operator", "stopped by hand")
+    with pytest.raises(TrialError, match=r"^\[cancelled\] .*stopped by hand"):
+        raise_earlier_fault(TrialState())
+
+
+async def test_a_verifier_that_inspect_cuts_off_has_timed_out_and_an_interrupt_stays_one() -> None:
+    with anyio.CancelScope(deadline=anyio.current_time() + 0.01) as limit:
+        said = r"^\[verifier_timeout\] did not end within 0\.0 s, half of"
+        with pytest.raises(TrialError, match=said), cut_off("verifier_timeout"):
+            await anyio.sleep_forever()
+    assert not limit.cancelled_caught
+    with anyio.CancelScope(deadline=anyio.current_time() + 60) as interrupted:
+        interrupted.cancel()
+        with cut_off("verifier_timeout"):
+            await anyio.sleep_forever()
+    assert interrupted.cancelled_caught

@@ -53,6 +53,7 @@ def trial(
         (SCORED.model_copy(update={"funnel": "failed"}), "gold", True, "failed: gold given"),
         (SCORED.model_copy(update={"funnel": "not_in_pool"}), "routed", False, "failed: gold not in pool"),
         (Outcome(status="excluded", cause="infra:build"), "routed", False, "excluded: infra:build"),
+        (SCORED.model_copy(update={"cause": "agent_resource"}), "gold", False, "failed: agent_resource"),
     ],
 )
 def test_the_answer_says_how_the_trial_ended(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socketserver
@@ -71,6 +72,11 @@ class FakeEngine:
 class _Handler(BaseHTTPRequestHandler):
     fake: FakeEngine
     protocol_version = "HTTP/1.1"
+
+    def handle(self) -> None:
+        """A client that gave up has gone before its answer."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            super().handle()
 
     def handle_any(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)

@@ -72,6 +72,37 @@ def test_a_working_engine_is_described(
     assert "base image" in rows
 
 
+@pytest.mark.parametrize(
+    ("path", "name"), [("/info", "engine"), ("/images/skill-workbench/debian-python:bookworm/json", "base")]
+)
+@pytest.mark.parametrize("how", ["dropped", "failing"])
+def test_an_engine_that_fails_while_it_is_asked_is_a_row_and_the_rest_is_still_said(
+    fake: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    path: str,
+    name: str,
+    how: str,
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", fake.url)
+    fake.info = {"NCPU": 2, "MemTotal": 1 << 30, "DockerRootDir": "/"}
+    if how == "dropped":
+        fake.drop = f"^{path}$"
+    else:
+        fake.answers[path] = (500, {"message": "input/output error"})
+    assert run(["doctor", "--json"]) == 3
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["checks"]}
+    assert (rows[name]["state"], rows[name]["next"]) == ("missing", "sudo systemctl restart docker")
+    assert "does not answer" in rows[name]["detail"] or "input/output error" in rows[name]["detail"]
+    assert "API keys" in rows
+
+
+@pytest.mark.usefixtures("no_engine")
+def test_in_a_pipe_no_line_ends_in_blanks(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["doctor"])
+    assert not [line for line in capsys.readouterr().out.splitlines() if line != line.rstrip()]
+
+
 def test_builds_are_shown_live_in_a_terminal_and_plain_in_a_pipe() -> None:
     for terminal in (True, False):
         out = StringIO()

@@ -40,9 +40,26 @@ def test_a_configuration_comes_back_from_json(tmp_path: Path) -> None:
         {"image": "a", "network": "host"},
         {"image": "a", "workdir": "relative"},
         {"image": "a", "memory_mb": 1},
+        {"image": "a", "memory_mb": 1 << 40},
+        {"image": "a", "cpus": 0.001},
+        {"image": "a", "cpus": float("inf")},
+        {"image": "a", "pids": 0},
+        {"image": "a", "pids": 1 << 40},
+        {"image": "a", "shm_mb": 1 << 50},
+        {"image": "a", "storage_mb": 0},
+        {"image": "a", "workdir": "/a\0b"},
+        {"image": "a", "tmpfs": {"relative": 8}},
+        {"image": "a", "tmpfs": {"/t": 0}},
+        {"image": "a", "tmpfs": {"/": 8}},
+        {"image": "a", "tmpfs": {"//proc/": 8}},
+        {"image": "a", "env": {"": "x"}},
+        {"image": "a", "env": {"A=B": "x"}},
+        {"image": "a", "env": {"A": "x\0y"}},
+        {"image": "a", "env": {"A": "x" * 131072}},
+        {"image": "a", "env": {f"A{i}": "x" * 131000 for i in range(9)}},
     ],
 )
-def test_nonsense_is_refused(bad: dict[str, object]) -> None:
+def test_what_an_engine_would_refuse_is_refused_before_it_is_asked(bad: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         DockerConfig.model_validate(bad)
 

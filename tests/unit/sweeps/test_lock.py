@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from workbench.cli._sweep_fence import LOCK
-from workbench.cli._sweep_lock import Lock, LockedJob, LockedModel, LockedTask, changes, read_lock, write_lock
+from workbench.cli._sweep_lock import (
+    Lock,
+    LockedJob,
+    LockedModel,
+    LockedTask,
+    changes,
+    read_lock,
+    refuse_doubles,
+    write_lock,
+)
+from workbench.cli._sweep_run import Prepared
+from workbench.cli._sweep_spec import Job
+from workbench.core.errors import UsageError
+from workbench.core.types import ConditionName
 
 
 def job(version: str = "1", pool: str = "aa", router: str = "bb") -> LockedJob:
@@ -75,3 +88,49 @@ def test_what_does_not_change_an_identity_and_new_jobs_are_no_change() -> None:
     added = job("9").model_copy(update={"arguments": {"router": "random"}})
     later = lock(job(), added, trials=5, packages={"inspect-ai": "0.4"})
     assert list(changes(lock(job()), later)) == []
+
+
+def prepared(
+    model: str = "none", agent: str = "oracle", router: str | None = None, pool: str | None = None
+) -> Any:
+    """A job without its Inspect task, which nothing here asks for."""
+    conditions: tuple[ConditionName, ...] = ("none", "gold") if router is None else ("routed",)
+    return Prepared(Job(model, agent, conditions, "progressive", router, None, pool), cast(Any, None))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({}, {"model": "none/none"}, "models: 'none' and 'none/none' are the same; leave one out"),
+        ({}, {"agent": "auto"}, "agents: 'oracle' and 'auto' are the same on model 'none'"),
+        ({"router": "bm25"}, {"router": "mine"}, "routers: 'bm25' and 'mine' are the same on model"),
+        (
+            {"router": "bm25", "pool": "p"},
+            {"router": "bm25", "pool": "pools/p.yaml"},
+            "pools: 'p' and 'pools/p.yaml' are the same on model 'none'",
+        ),
+    ],
+)
+def test_one_thing_under_two_names_is_refused(first: Any, second: Any, said: str) -> None:
+    parts = [prepared(**first), prepared(**second)]
+    jobs = [
+        job().model_copy(
+            update={
+                "model": "none/none",
+                "agent": part.job.agent,
+                "routers": {} if part.job.router is None else {part.job.router: "same recipe"},
+            }
+        )
+        for part in parts
+    ]
+    with pytest.raises(UsageError) as caught:
+        refuse_doubles(parts, lock(*jobs))
+    assert str(caught.value).startswith(said)
+    refuse_doubles(parts[:1], lock(*jobs[:1]))
+
+
+def test_routers_that_differ_and_agents_that_differ_are_two() -> None:
+    parts = [prepared(router="bm25"), prepared(router="mine"), prepared(agent="nop", router="bm25")]
+    routers = ({"bm25": "one"}, {"mine": "two"}, {"bm25": "one"})
+    jobs = [job().model_copy(update={"routers": found}) for found in routers]
+    refuse_doubles(parts, lock(*jobs))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cli._sweep_spec import SweepSpec, expand, read_spec
-from workbench.core.content import load_content
+from workbench.core.content import load_content, validate
 from workbench.core.errors import ContentError, UsageError
 
 
@@ -40,8 +40,26 @@ def test_excluded_cells_are_left_out_and_baselines_stay() -> None:
     assert {job.model for job in without_b} == {"a"}
 
 
-def test_repeated_values_make_one_job() -> None:
-    assert len(expand(spec(routers=["bm25", "bm25"], models=["a", "a"]))) == 2
+@pytest.mark.parametrize(
+    ("key", "values", "said"),
+    [
+        ("models", ["a", "a"], "models: names 'a' more than once"),
+        ("agents", ["oracle", "workbench/oracle"], "agents: names 'oracle' more than once"),
+        ("routers", ["bm25", "bm25 "], "routers: names 'bm25' more than once"),
+        ("k", [5, 5], "k: names '5' more than once"),
+        ("pools", ["p", "p"], "pools: names 'p' more than once"),
+        ("disclosure", ["full", "full"], "disclosure: names 'full' more than once"),
+        ("conditions", ["none", "none"], "conditions: names 'none' more than once"),
+        ("tasks", ["t", "t"], "tasks: names 't' more than once"),
+        ("routers", ["bm25", ""], "routers.1: is empty"),
+    ],
+)
+def test_a_value_that_is_there_twice_is_refused_on_every_axis(
+    key: str, values: list[object], said: str
+) -> None:
+    """It was forecast twice and run once."""
+    with pytest.raises(ContentError, match=said):
+        validate({"suite": "quickstart", "routers": ["bm25"], key: values}, SweepSpec, Path("s.yaml"))
 
 
 def test_every_argument_that_bears_on_the_answer_is_given() -> None:

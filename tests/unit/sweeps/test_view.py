@@ -8,7 +8,8 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from workbench.cli._sweep_ledger import Cell, Ledger, Progress
-from workbench.cli._sweep_view import Board, Price, forecast, standing
+from workbench.cli._sweep_prices import Price, Prices
+from workbench.cli._sweep_view import Board, forecast, standing
 
 CELLS: dict[Cell, Progress] = {
     ("litellm/openai/gpt-5.1", "auto", "none"): Progress(60, 60, 0, 0, 12.0, 1.5),
@@ -40,8 +41,8 @@ def test_the_summary_line_counts_all_cells_and_guesses_no_time_without_a_pace(tm
 
 
 def test_a_forecast_multiplies_what_is_left_and_leaves_unknowns_unknown() -> None:
-    prices = {("litellm/openai/gpt-5.1", "auto", "bm25 k=5"): Price(9.0, 4000.0, 0.02, 36.0, 20)}
-    text = drawn(forecast(CELLS, prices, 80))
+    prices = {("litellm/openai/gpt-5.1", "auto", "bm25 k=5"): Price(9.0, 4000.0, 0.02, 36.0)}
+    text = drawn(forecast(CELLS, Prices(prices), 80))
     line = next(line for line in text.splitlines() if "bm25 k=5" in line)
     assert line.split()[-4:] == ["360", "160,000", "$0.80", "0.40"]
     total = next(line for line in text.splitlines() if line.startswith("in all"))

@@ -31,7 +31,7 @@ from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.types import Network
 from workbench.sandboxing import archive, files, network, podman
 from workbench.sandboxing.availability import engine_url
-from workbench.sandboxing.cleanup import clean_up
+from workbench.sandboxing.cleanup import clean_up, for_people
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.configuration import resolve
 from workbench.sandboxing.counters import Counts, count
@@ -46,6 +46,8 @@ from workbench.sandboxing.watchdog import DEFAULT_MB
 
 _LONGEST_PATH = 4095
 """Bytes; Linux' PATH_MAX without its end."""
+_NO_USER = "unable to find user"
+"""The engine's words on a USER of the image that the image does not know: no command will ever run."""
 _NOTE_BYTES = 80
 """Room for our own line at the end of standard error."""
 
@@ -117,6 +119,8 @@ class DockerSandbox(SandboxEnvironment):
             )
         out, err = done.out.text(limit), done.err.text(limit - _NOTE_BYTES)
         if not done.started:
+            if user is None and _NO_USER in err:
+                await self._owner(None)
             return _not_started(err)
         if done.code > 128:
             err += self._disk_note() or (await self._memory_note() if done.code == 137 else "")
@@ -337,7 +341,8 @@ class DockerSandbox(SandboxEnvironment):
     @override
     @classmethod
     async def cli_cleanup(cls, id: str | None) -> None:
-        await clean_up(Engine(), id)
+        with for_people():
+            await clean_up(Engine(), id)
 
     @classmethod
     def fleet(cls) -> Fleet:
