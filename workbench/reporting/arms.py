@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from workbench.core.record import Spend
 from workbench.core.types import FUNNEL, PASS
 from workbench.reporting.cells import Cell
-from workbench.reporting.estimates import estimate
+from workbench.reporting.estimates import average, estimate, macro
 from workbench.reporting.explain import given, stage_shares
 from workbench.reporting.facts import Fact
 from workbench.reporting.missing import unmeasured
@@ -47,8 +47,8 @@ def arm_summary(cell: Cell, level: float) -> ArmSummary:
         load_recall=_loading(cell, level, _recall, "loads could not be observed"),
         distractors=_loading(cell, level, _distracted, "loads could not be observed"),
         unused_gold=_loading(cell, level, _unused, "no gold was given, or loads could not be observed"),
-        first_load=_first_load(cell),
-        macro=_macro(cell),
+        first_load=_first_load(cell, level),
+        macro=_macro(cell, level),
         spending=_spending(cell.facts),
         passes=_passes(tasks, level),
         stages=stage_shares(cell, level),
@@ -141,21 +141,21 @@ def _unused(fact: Fact) -> float | None:
     return None if fact.loaded is None or not had else len(had - fact.loaded) / len(had)
 
 
-def _first_load(cell: Cell) -> float | None:
-    turns = [fact.first_load for fact in cell.facts if fact.first_load is not None]
-    return sum(turns) / len(turns) if turns else None
+def _first_load(cell: Cell, level: float) -> Estimate:
+    turns = [
+        [fact.first_load for fact in facts if fact.first_load is not None] for facts in cell.by_task.values()
+    ]
+    return average([math.fsum(found) / len(found) for found in turns if found], level, "nothing was loaded")
 
 
-def _macro(cell: Cell) -> float | None:
+def _macro(cell: Cell, level: float) -> Estimate | None:
     """The unweighted mean over subsets of the mean over tasks; trials within a task are averaged first."""
     subset = {fact.task: fact.group["subset"] for fact in cell.facts if "subset" in fact.group}
-    means: dict[str, list[float]] = {name: [] for name in subset.values()}
+    found: dict[str, list[list[float]]] = {name: [] for name in subset.values()}
     for task, rewards in cell.rewards.items():
         if task in subset:
-            means[subset[task]].append(math.fsum(rewards) / len(rewards))
-    if len(means) < 2 or not all(means.values()):
-        return None
-    return math.fsum(math.fsum(values) / len(values) for values in means.values()) / len(means)
+            found[subset[task]].append(rewards)
+    return macro(list(found.values()), level)
 
 
 def _loading(cell: Cell, level: float, share: Callable[[Fact], float | None], reason: str) -> Estimate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -144,8 +145,8 @@ def natural_width(columns: Sequence[Column], rows: Rows, kept: Sequence[int] | N
 
 
 def _width(columns: Sequence[Column], rows: Rows, index: int) -> int:
-    header = max(map(len, columns[index].header.split("\n")))
-    return max(header, *(row[index].cell_len for row in rows)) if rows else header
+    lines = [columns[index].header, *(row[index].plain for row in rows)]
+    return max(cell_len(part) for line in lines for part in line.split("\n"))
 
 
 def _table(columns: Sequence[Column], rows: Rows, kept: Sequence[int], first: int) -> Table:
@@ -172,7 +173,7 @@ def _listed(columns: Sequence[Column], rows: Rows) -> RenderableType:
         if row[0].plain:
             parts.append(row[0])
         pairs = [
-            Text.assemble((f"{column.in_list} ", "dim"), cell)
+            Text.assemble((f"{column.in_list} ", "dim"), Text(" ").join(cell.split("\n")))
             for column, cell in zip(columns[1:], row[1:], strict=True)
             if cell.plain.strip(" -")
         ]

@@ -11,6 +11,7 @@ from workbench.reporting.cells import Cell
 from workbench.reporting.estimates import estimate
 from workbench.reporting.facts import Collected, Fact
 from workbench.reporting.numbers import Estimate
+from workbench.reporting.routing import telling
 from workbench.reporting.schema import Agreement, Given, Slice
 from workbench.stats.association import agreement
 from workbench.stats.interval import Interval
@@ -18,7 +19,6 @@ from workbench.stats.interval import Interval
 Kind = Literal["coverage", "loads"]
 State = Literal["all", "some", "none"]
 _STATES: tuple[State, ...] = ("all", "some", "none")
-_METRICS = ("Hit@1", "MRR@10", "Recall@10", "FullCoverage@10", "nDCG@10")
 _ORDER = {"easy": 0, "medium": 1, "hard": 2}
 _MOST_VALUES = 12
 """A tag with more values than this, or with fewer than two tasks to a value, groups nothing."""
@@ -107,7 +107,8 @@ def agreements(cells: Sequence[Cell], collected: Collected, seed: int, level: fl
     routed = [cell for cell in cells if cell.arm.condition == "routed"]
     if len(routed) < 2:
         return ()
-    found = (_agreement(metric, routed, collected, seed, level) for metric in _METRICS)
+    depths = {int(k) for cell in routed if (k := dict(cell.variant).get("k")) is not None}
+    found = (_agreement(metric, routed, collected, seed, level) for metric in telling(depths))
     return tuple(part for part in found if part is not None)
 
 

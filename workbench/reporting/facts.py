@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from workbench.core.digest import short
 from workbench.core.record import Exposure, RouteInfo, Spend, TrialRecord
 from workbench.core.types import Arm, FunnelStage
+from workbench.metrics.coverage import FullCoverage
+from workbench.metrics.metric import Judged, dedupe
+from workbench.metrics.recall import Recall
 from workbench.reporting.trial import Status, Trial
 
 NOT_STARTED = "not started"
@@ -49,14 +52,15 @@ class Fact:
 
 @dataclass(slots=True)
 class Route:
-    """One router's answer for one task, without the ranking."""
+    """One router's answer for one task, without the ranking. `depths`: how many skills were given."""
 
     gold: int
     gold_in_pool: int
-    metrics: Mapping[str, float]
+    metrics: dict[str, float]
     seconds: float | None
     pool_size: int
     subset: str = ""
+    depths: set[int] = field(default_factory=set)
 
 
 @dataclass
@@ -74,7 +78,7 @@ def collect(trials: Iterable[Trial]) -> Collected:
         collected.facts.append(_fact(trial))
         if trial.route is not None and trial.route.router is not None:
             key = (trial.suite, trial.arm.router or trial.route.router, route_variant(trial.route))
-            collected.routes.setdefault(key, {}).setdefault(trial.task, _route(trial.route, trial.record))
+            _add_route(collected.routes.setdefault(key, {}), trial.task, trial.route, trial.record)
     collected.facts.sort(
         key=lambda f: (f.suite, f.model, f.arm.label, f.task, f.epoch, f.run, f.sample_id, f.log)
     )
@@ -145,10 +149,25 @@ def _loaded(exposure: Exposure) -> frozenset[str] | None:
     return frozenset(load.id for load in exposure.loads)
 
 
-def _route(route: RouteInfo, record: TrialRecord | None) -> Route:
-    subset = "" if record is None else record.group.get("subset", "")
-    gold, in_pool = len(route.gold), len(route.gold_in_pool)
-    return Route(gold, in_pool, route.metrics, route.seconds, route.pool_size, subset)
+def _add_route(known: dict[str, Route], task: str, route: RouteInfo, record: TrialRecord | None) -> None:
+    """Each task once; of a ranking given at several depths, what each depth holds."""
+    if task not in known:
+        subset = "" if record is None else record.group.get("subset", "")
+        gold, in_pool = len(route.gold), len(route.gold_in_pool)
+        known[task] = Route(gold, in_pool, dict(route.metrics), route.seconds, route.pool_size, subset)
+    found = known[task]
+    if route.k not in found.depths:
+        found.depths.add(route.k)
+        found.metrics = {**_at(route), **found.metrics}
+
+
+def _at(route: RouteInfo) -> dict[str, float]:
+    """How much of the gold is among the k skills that were given."""
+    gold = frozenset(route.gold_in_pool)
+    if not gold or not route.ranking:
+        return {}
+    judged = Judged(dedupe([entry.id for entry in route.ranking]), gold, {})
+    return {metric.name: metric(judged) for metric in (Recall(route.k), FullCoverage(route.k))}
 
 
 def _part_changed_tasks(facts: list[Fact]) -> None:

@@ -8,14 +8,15 @@ from typing import Literal
 
 from workbench.core.record import Spend
 from workbench.reporting.cells import Cell
+from workbench.reporting.estimates import average
 from workbench.reporting.facts import Fact
 from workbench.reporting.numbers import Estimate, Prices
 from workbench.reporting.schema import ArmSummary, Front, FrontPoint
-from workbench.stats.paired import t_interval
 from workbench.stats.ratio import ratio
 
 Unit = Literal["cost_usd", "tokens", "seconds"]
 Amount = Callable[[Spend], float | None]
+UNKNOWN = "not known for any trial"
 _UNITS: tuple[Unit, ...] = ("cost_usd", "tokens", "seconds")
 
 
@@ -35,7 +36,7 @@ AMOUNTS: Mapping[Unit, Amount] = {
 
 def per_trial(cell: Cell, level: float) -> Prices:
     """Mean over tasks of a trial's mean amount, with Student's t interval."""
-    return _prices(cell, lambda tasks: _mean(tasks, level))
+    return _prices(cell, lambda tasks: average([amount for amount, _ in tasks], level, UNKNOWN))
 
 
 def per_success(cell: Cell, level: float) -> Prices:
@@ -93,20 +94,9 @@ def _average(values: Iterable[float]) -> float:
     return math.fsum(listed) / len(listed)
 
 
-def _mean(tasks: Tasks, level: float) -> Estimate:
-    amounts = [amount for amount, _ in tasks]
-    if not amounts:
-        return Estimate(value=None, tasks=0, reason="not known for any trial")
-    mean = math.fsum(amounts) / len(amounts)
-    if len(amounts) < 2:
-        return Estimate(value=mean, tasks=1, reason="one task has no interval")
-    found = t_interval(amounts, level)
-    return Estimate(value=mean, low=max(found.low, 0.0), high=found.high, tasks=len(amounts))
-
-
 def _ratio(tasks: Tasks, level: float) -> Estimate:
     if not tasks:
-        return Estimate(value=None, tasks=0, reason="not known for any trial")
+        return Estimate(value=None, tasks=0, reason=UNKNOWN)
     found = ratio([amount for amount, _ in tasks], [reward for _, reward in tasks], level)
     reason = "no trial succeeded" if found.estimate is None else found.reason
     if found.interval is None:

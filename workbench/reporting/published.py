@@ -126,7 +126,7 @@ def _routing_rows(table: PublishedTable, ours: Sequence[RoutingSummary]) -> list
             metric, _, stratum = column.partition(" (")
             wanted = "multi" if stratum == "multi)" else "macro" if table.macro else "all"
             part = strata.get(wanted, strata["all"])
-            value = part.metrics.get(metric)
+            value = None if (measured := part.metrics.get(metric)) is None else measured.value
             values.append(None if value is None else 100 * value)
         rows.append(BesideRow(system=f"{found.router}, here", ours=True, values=tuple(values)))
     return rows
@@ -136,7 +136,7 @@ def _success_rows(table: PublishedTable, blocks: Sequence[Block]) -> list[Beside
     rows = []
     for block in blocks:
         for arm in block.arms:
-            value = arm.macro if table.macro and arm.macro is not None else arm.success.value
+            value = (arm.macro if table.macro and arm.macro is not None else arm.success).value
             name = f"{arm.arm.removeprefix('routed-')}, {block.model}"
             shown = None if value is None else 100 * value
             rows.append(BesideRow(system=name, ours=True, values=(shown,)))

@@ -132,7 +132,8 @@ class ArmSummary(Part):
             loaded; means over tasks with anything loaded, with gold.
         distractors: share of trials that loaded a skill that is not gold; `unused_gold` share of the
             gold skills given that were not loaded.
-        first_load: mean turn of the first load over trials with one, 0 for what was in the prompt.
+        first_load: mean turn of the first load over trials with one, within and then over tasks; 0 for
+            what was in the prompt.
         macro: success averaged over the suite's subsets, each counting alike; ``None`` without subsets,
             or when one has no scored trial.
         passes: pass@k and pass^k, where trials were repeated.
@@ -159,8 +160,8 @@ class ArmSummary(Part):
     load_recall: Estimate
     distractors: Estimate
     unused_gold: Estimate
-    first_load: float | None
-    macro: float | None
+    first_load: Estimate
+    macro: Estimate | None
     spending: Spending
     passes: tuple[PassEstimate, ...]
     stages: Mapping[FunnelStage, Estimate]
@@ -202,7 +203,7 @@ class Block(Part):
 
 
 class Stratum(Part):
-    """Means of routing metrics over the tasks of a stratum for which each is defined.
+    """Means of routing metrics over the tasks of a stratum for which each is defined, with intervals.
 
     Attributes:
         name: ``all``, ``single``, ``multi``, the name of a subset, or ``macro``, the unweighted mean
@@ -211,7 +212,7 @@ class Stratum(Part):
 
     name: str
     tasks: int
-    metrics: Mapping[str, float]
+    metrics: Mapping[str, Estimate]
 
 
 class RoutingSummary(Part):
@@ -221,6 +222,9 @@ class RoutingSummary(Part):
         planned: tasks of the plan.
         routed: tasks for which an answer of the router is known.
         not_in_pool: tasks none of whose gold is in the pool; no router could find it.
+        depths: how many skills were given (k), ascending: each has its Recall and FullCoverage among the
+            metrics. Those at other depths look further down the ranking, or less far.
+        seconds: that a ranking took.
     """
 
     suite: str
@@ -229,7 +233,8 @@ class RoutingSummary(Part):
     planned: int
     routed: int
     not_in_pool: tuple[str, ...]
-    seconds: float | None
+    depths: tuple[int, ...]
+    seconds: Estimate
     strata: tuple[Stratum, ...]
     pool_size: int | None = None
 

@@ -21,7 +21,7 @@ from workbench.reporting.drawing import (
     stacked_bar,
 )
 from workbench.reporting.findings import finding, holm_words, if_missing, stands
-from workbench.reporting.numbers import Comparison, Estimate, GoldGap, PassEstimate, Total
+from workbench.reporting.numbers import Comparison, Estimate, GoldGap, PassEstimate
 from workbench.reporting.schema import ArmSummary, Block, Exclusion, Summary
 from workbench.reporting.wording import (
     BY_CHANCE,
@@ -42,7 +42,6 @@ from workbench.reporting.wording import (
 )
 
 _STYLES: dict[ConditionName, str] = {"none": "default", "gold": "yellow", "routed": "cyan"}
-_METRICS = ("Hit@1", "MRR@10", "Recall@10", "FullCoverage@10", "nDCG@10")
 _CAUSES = 3
 _DETAIL = 300
 _BARS = (11, 41)
@@ -65,7 +64,7 @@ def success(block: Block, width: int, glyphs: Glyphs) -> RenderableType:
         *([Column("if missing", numeric=False, label="if missing fail, pass")] if partial else []),
         *([Column("macro", label="mean over subsets")] if macro else []),
     ]
-    rows = [[*_success(arm, partial), *([Text(rate(arm.macro))] if macro else [])] for arm in block.arms]
+    rows = [[*_success(arm, partial), *([Text(_macro(arm))] if macro else [])] for arm in block.arms]
     room = min(width - natural_width(columns, rows) - 2, _BARS[1])
     if room >= _BARS[0]:
         columns.insert(3, Column(f"0{'1':>{room - 1}}", numeric=False))
@@ -100,11 +99,11 @@ def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:
         return None
     names = max(len(arm_name(arm.arm)) for arm in arms)
     room = max(10, min(60, width - names - 2))
-    bars = [[_name(arm), stacked_bar(arm.funnel, room, glyphs)] for arm in arms]
+    bars = [[name_of(arm), stacked_bar(arm.funnel, room, glyphs)] for arm in arms]
     known = stages(arms)
     columns = [Column("", numeric=False)]
     columns += [_stage_column(name, glyphs.stages[stage]) for stage, name in known.items()]
-    rows = [[_name(arm), *(_count(arm, stage) for stage in known)] for arm in arms]
+    rows = [[name_of(arm), *(_count(arm, stage) for stage in known)] for arm in arms]
     drawn = grid([Column("", numeric=False), Column("", numeric=False, optional=True)], bars, width)
     return Group(drawn, grid(columns, rows, width))
 
@@ -122,42 +121,8 @@ def passes(block: Block, width: int) -> RenderableType | None:
     rows = []
     for arm in block.arms:
         found = {(p.kind, p.k): p for p in arm.passes}
-        rows.append([_name(arm), *(_pass(found[kind, size]) for kind, size, _ in wanted)])
+        rows.append([name_of(arm), *(_pass(found[kind, size]) for kind, size, _ in wanted)])
     return Group(grid(columns, rows, width), *_ranges(block, k))
-
-
-def spending(block: Block, width: int) -> RenderableType:
-    """What was loaded, and tokens, cost and time per trial for which they are known."""
-    columns = [
-        Column("", numeric=False),
-        Column("load\nprecision", optional=True),
-        Column("load\nrecall", optional=True),
-        Column("gold\nunused", optional=True),
-        Column("loaded\nothers", optional=True),
-        Column("first\nload", optional=True),
-        Column("tokens\nper trial"),
-        Column("seconds\nper trial"),
-        Column("cost in\nall"),
-        Column("known for\ntrials"),
-    ]
-    rows = []
-    for arm in block.arms:
-        cost = arm.spending.cost_usd
-        rows.append(
-            [
-                _name(arm),
-                Text(rate(arm.load_precision.value)),
-                Text(rate(arm.load_recall.value)),
-                Text(rate(arm.unused_gold.value)),
-                Text(rate(arm.distractors.value)),
-                Text("-" if arm.first_load is None else f"turn {arm.first_load:.1f}"),
-                Text(_per_trial(arm.spending.tokens, ",.0f")),
-                Text(_per_trial(arm.spending.seconds, ",.1f")),
-                Text("-" if cost.sum is None else f"${cost.sum:,.2f}"),
-                Text(f"{cost.known}/{cost.trials}"),
-            ]
-        )
-    return grid(columns, rows, width)
 
 
 def exclusions(block: Block) -> RenderableType | None:
@@ -175,29 +140,6 @@ def exclusions(block: Block) -> RenderableType | None:
             Text(f"and {plural(rest, 'trial')} for other causes (--format json has all)", style="dim")
         )
     return Group(*parts)
-
-
-def routing(summary: Summary, width: int) -> RenderableType | None:
-    """Routing metrics per router and stratum."""
-    if not summary.routing:
-        return None
-    several = len({found.suite for found in summary.routing}) > 1
-    shown = [m for m in _METRICS if any(m in s.metrics for found in summary.routing for s in found.strata)]
-    columns = [
-        Column("", numeric=False),
-        Column("gold", numeric=False),
-        Column("tasks"),
-        *(Column(m) for m in shown),
-    ]
-    rows = []
-    for found in summary.routing:
-        name = f"{found.suite} {found.router}" if several else found.router
-        for stratum in found.strata:
-            if stratum.tasks or stratum.name == "all":
-                cells = [Text(f"{stratum.metrics[m]:.3f}" if m in stratum.metrics else "-") for m in shown]
-                label = safe(name) if stratum.name == "all" else ""
-                rows.append([Text(label, style="cyan"), Text(stratum.name), Text(str(stratum.tasks)), *cells])
-    return Group(grid(columns, rows, width), *_unrouted(summary))
 
 
 def unreadable(summary: Summary) -> Iterator[RenderableType]:
@@ -232,7 +174,7 @@ def _all_comparisons(summary: Summary) -> Iterator[Comparison]:
 
 def _success(arm: ArmSummary, partial: bool) -> list[Text]:
     row = [
-        _name(arm),
+        name_of(arm),
         Text(rate(arm.success.value), style="bold"),
         Text(interval(arm.success)),
         Text(f"{arm.scored}/{arm.planned}"),
@@ -241,11 +183,15 @@ def _success(arm: ArmSummary, partial: bool) -> list[Text]:
     return [*row, Text(f"{rate(arm.lowest)}, {rate(arm.highest)}" if missing else "")] if partial else row
 
 
+def _macro(arm: ArmSummary) -> str:
+    return "-" if arm.macro is None else f"{rate(arm.macro.value)} {interval(arm.macro)}".rstrip()
+
+
 def _comparisons(arm: ArmSummary) -> Iterator[list[Text]]:
     for comparison, base in ((arm.vs_none, "none"), (arm.vs_gold, "gold")):
         if comparison is not None and (tasks := comparison.difference.tasks):
             yield [
-                Text.assemble(_name(arm), (f" - {base}", "dim")),
+                Text.assemble(name_of(arm), (f" - {base}", "dim")),
                 Text(signed(comparison.difference.value), style=_tone(comparison)),
                 Text(interval(comparison.difference)),
                 Text(p_value(comparison.p_adjusted)),
@@ -341,20 +287,6 @@ def _cause(found: list[tuple[ArmSummary, Exclusion]]) -> Iterator[Text]:
     yield Text(f"  {safe(example.log)}", style="dim", overflow="fold")
 
 
-def _unrouted(summary: Summary) -> Iterator[RenderableType]:
-    for found in summary.routing:
-        if found.routed < found.planned:
-            missing = plural(found.planned - found.routed, "task")
-            yield Text(f"! {safe(found.router)}: no answer is known for {missing}", style="yellow")
-        if found.not_in_pool:
-            outside = plural(len(found.not_in_pool), "task")
-            text = f"{safe(found.router)}: {outside} not scored, for the pool holds none of the gold"
-            yield Text(text, style="dim")
-
-
-def _per_trial(total: Total, form: str) -> str:
-    return "-" if total.sum is None else format(total.sum / total.known, form)
-
-
-def _name(arm: ArmSummary) -> Text:
+def name_of(arm: ArmSummary) -> Text:
+    """An arm's name in the colour of its treatment."""
     return Text(safe(arm_name(arm.arm)), style=_STYLES[arm.condition])

@@ -51,7 +51,7 @@ def summarise(
         pending=status["pending"],
         complete=not found.unreadable and not any(too_many_missing(block.missing_share) for block in blocks),
         blocks=blocks,
-        routing=routing_summaries(collected),
+        routing=routing_summaries(collected, level),
         logs=_logs(found),
     )
 

@@ -108,6 +108,31 @@ def stated(value: float | None) -> str:
     return f"p{text}" if text.startswith("<") else f"p={text}"
 
 
+def amount(value: float | None, unit: str) -> str:
+    """``$0.012``, ``3.4``, ``12,300``."""
+    if value is None:
+        return "-"
+    if unit == "cost_usd":
+        return f"${value:,.2f}" if value == 0 or value >= 1 else f"${value:.2g}"
+    return f"{value:,.1f}" if unit == "seconds" and value < 100 else f"{value:,.0f}"
+
+
+def bounds_of(found: Estimate, unit: str) -> str:
+    """The interval of an amount: ``[$0.010, $0.014]``, empty where there is none."""
+    if found.low is None or found.high is None:
+        return ""
+    return f"[{amount(found.low, unit)}, {amount(found.high, unit)}]"
+
+
+def measured(number: str, bounds: str, tasks: int, *, apart: str = " ") -> str:
+    """``0.83 [0.59, 0.95] (12)``: a number, its interval and its tasks; the interval comes after `apart`."""
+    if number == "-":
+        return number
+    if apart != " ":
+        return f"{number} ({tasks}){apart}{bounds}"
+    return f"{number} {bounds} ({tasks})" if bounds else f"{number} ({tasks})"
+
+
 def wrapped(text: str, width: int) -> str:
     """`text` in lines of at most `width`, the later ones indented; brackets stay on one line."""
     held = re.sub(r"[\[(][^\[\]()]{1,30}[\])]", lambda found: found[0].replace(" ", _HELD), text)

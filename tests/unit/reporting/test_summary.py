@@ -286,8 +286,12 @@ def test_routing_is_scored_once_per_task_whatever_the_epochs_and_models(
     assert (found.planned, found.routed, found.not_in_pool) == (12, 12, ("t11",))
     strata = {stratum.name: stratum for stratum in found.strata}
     assert {name: stratum.tasks for name, stratum in strata.items()} == {"all": 11, "single": 3, "multi": 8}
-    assert strata["all"].metrics == pytest.approx({"Hit@1": 10 / 11, "nDCG@10": 5 / 11})
-    assert strata["single"].metrics["Hit@1"] == pytest.approx(2 / 3)
+    hit, ndcg = strata["all"].metrics["Hit@1"], strata["all"].metrics["nDCG@10"]
+    assert (hit.value, ndcg.value, hit.tasks) == (pytest.approx(10 / 11), pytest.approx(5 / 11), 11)
+    rate = clustered_rate([[0.0], *[[1.0]] * 10]).interval
+    assert rate is not None
+    assert (hit.low, hit.high) == (rate.low, rate.high)
+    assert strata["single"].metrics["Hit@1"].value == pytest.approx(2 / 3)
 
 
 def test_a_task_whose_routing_is_unknown_is_counted_as_such(

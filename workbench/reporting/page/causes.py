@@ -8,10 +8,20 @@ from itertools import groupby
 from workbench.reporting.numbers import Change, Estimate, Total
 from workbench.reporting.page.evidence import named, section, tone
 from workbench.reporting.page.markup import Html, el
-from workbench.reporting.page.plots import RATE, Scale, amount, axis, interval, pareto
+from workbench.reporting.page.plots import RATE, Scale, axis, interval, pareto
 from workbench.reporting.page.table import Cell, Head, Row, numbers, table
 from workbench.reporting.schema import Agreement, ArmSummary, Block, Front, Given, Slice, Summary
-from workbench.reporting.wording import arm_name, percent, rate, signed
+from workbench.reporting.wording import (
+    amount,
+    arm_name,
+    bounds_of,
+    percent,
+    percent_interval,
+    plural,
+    rate,
+    signed,
+)
+from workbench.reporting.wording import interval as interval_of
 
 _GIVEN = {
     ("coverage", "all"): "all gold given",
@@ -72,10 +82,16 @@ def _loads(block: Block) -> Html | None:
         Head("Arm", numeric=False),
         Head("Load precision", hint="share of loaded skills that are gold"),
         Head("Load recall", hint="share of gold skills that were loaded"),
-        Head("Tasks"),
+        Head("Gold unused", hint="share of gold skills given that were not loaded"),
+        Head("Loaded others", hint="share of trials that loaded a skill that is not gold"),
+        Head("Turn of first load", hint="0 is what was in the prompt"),
     ]
     rows: list[Row] = [
-        [named(arm), _share(arm.load_precision), _share(arm.load_recall), arm.load_recall.tasks]
+        [
+            named(arm),
+            *map(_share, (arm.load_precision, arm.load_recall, arm.unused_gold, arm.distractors)),
+            _share(arm.first_load),
+        ]
         for arm in arms
     ]
     return table("Skills loaded against gold", heads, rows)
@@ -174,7 +190,8 @@ def spending(block: Block) -> Html:
     ]
     rows = [_spending(arm) for arm in block.arms]
     lead = (
-        "Means over tasks with 95% intervals; a success costs the sum over scored trials divided by reward."
+        "Means with 95% intervals, over so many tasks; a success costs the sum over scored trials divided by"
+        " reward."
     )
     drawn = None if block.front is None else _front(block, block.front)
     return section("Cost", lead, drawn, table("Cost by arm", heads, rows))
@@ -183,7 +200,10 @@ def spending(block: Block) -> Html:
 def _front(block: Block, front: Front) -> Html:
     tones = {arm.arm: tone(arm.condition) for arm in block.arms}
     best = ", ".join(arm_name(point.arm) for point in front.points if point.best)
-    text = f"Filled points are worth their price: no other arm is both cheaper and better ({best})."
+    text = (
+        f"Filled points: by the estimates, no other arm is both cheaper and better ({best}). Where intervals"
+        " overlap that may be chance; the differences above say what is clearly better."
+    )
     return el("figure", pareto(front, tones), el("figcaption", text), class_="scroll")
 
 
@@ -201,7 +221,7 @@ def _spending(arm: ArmSummary) -> Row:
 def _price(found: Estimate, unit: str) -> Cell:
     if found.value is None:
         return Cell(el("span", found.reason or "-", class_="reason"))
-    span = "" if found.low is None else f"[{amount(found.low, unit)}, {amount(found.high, unit)}]"
+    span = f"{bounds_of(found, unit)} ({found.tasks})"
     return Cell([el("b", amount(found.value, unit)), el("br"), el("small", span)], found.value)
 
 
@@ -212,7 +232,7 @@ def _known(total: Total) -> Cell:
 def _share(found: Estimate) -> Cell:
     if found.value is None:
         return Cell(el("span", found.reason or "-", class_="reason"))
-    span = "" if found.low is None else f"[{rate(found.low)}, {rate(found.high)}]"
+    span = f"{interval_of(found)} {plural(found.tasks, 'task')}"
     return Cell([el("b", rate(found.value)), el("br"), el("small", span)], found.value)
 
 
@@ -236,9 +256,14 @@ def routing(summary: Summary) -> Html | None:
             if stratum.tasks:
                 cells = [_metric(stratum.metrics.get(metric)) for metric in metrics]
                 rows.append([found.suite, found.router, stratum.name, stratum.tasks, *cells])
-    lead = "Rankings against gold, each task once, whatever the models and trials."
+    given = " or ".join(str(k) for k in sorted({k for found in summary.routing for k in found.depths}))
+    depth = f" {given} skills were given (k); metrics at other depths look so deep into the ranking."
+    lead = "Rankings against gold, each task once, whatever the models and trials." + (depth if given else "")
     return section("Routing alone", lead, table("Routing metrics", heads, rows, key="routing"))
 
 
-def _metric(value: float | None) -> Cell:
-    return Cell("-" if value is None else percent(value), value)
+def _metric(found: Estimate | None) -> Cell:
+    if found is None or found.value is None:
+        return Cell("-")
+    span = el("small", percent_interval(found))
+    return Cell([el("b", percent(found.value)), el("br"), span], found.value)

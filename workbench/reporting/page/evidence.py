@@ -127,9 +127,15 @@ def _success(arm: ArmSummary, partial: bool, subsets: bool) -> Row:
         Cell(arm.success.tasks, arm.success.tasks),
         Cell(f"{arm.scored:,} of {arm.planned:,}", arm.scored),
         *missing,
-        *([Cell(rate(arm.macro), arm.macro)] if subsets else []),
+        *([_macro(arm)] if subsets else []),
         Cell("-" if arm.within is None else percent(arm.within), arm.within),
     ]
+
+
+def _macro(arm: ArmSummary) -> Cell:
+    if arm.macro is None:
+        return Cell("-")
+    return Cell([el("b", rate(arm.macro.value)), el("br"), el("small", _bounds(arm.macro))], arm.macro.value)
 
 
 def differences(block: Block) -> Html | None:

@@ -9,7 +9,7 @@ from workbench.core.types import FunnelStage
 from workbench.reporting.numbers import Estimate, PassEstimate
 from workbench.reporting.page.markup import Content, Html, el, number
 from workbench.reporting.schema import Front, FrontPoint
-from workbench.reporting.wording import arm_name
+from workbench.reporting.wording import amount, arm_name
 
 Place = Callable[[float], float]
 """A value's place in pixels."""
@@ -203,15 +203,6 @@ def _names(points: Sequence[tuple[float, float, FrontPoint]]) -> list[Html]:
         placed.append((x, down))
         drawn.append(el("text", arm_name(point.arm), x=x + 11, y=down, class_="name"))
     return drawn
-
-
-def amount(value: float | None, unit: str) -> str:
-    """``$0.012``, ``3.4``, ``12,300``."""
-    if value is None:
-        return "-"
-    if unit == "cost_usd":
-        return f"${value:,.2f}" if value == 0 or value >= 1 else f"${value:.2g}"
-    return f"{value:,.1f}" if unit == "seconds" and value < 100 else f"{value:,.0f}"
 
 
 def _round_up(value: float) -> tuple[float, float]:

@@ -53,10 +53,9 @@ def _rows(summary: Summary) -> Iterator[Row]:
             yield {**place, **_estimate(f"tau of {agreed.metric} with success over routers", agreed.tau)}
     for found in summary.routing:
         for stratum in found.strata:
-            for metric, value in stratum.metrics.items():
-                name = f"routing {metric} ({stratum.name})"
+            for metric, measured in stratum.metrics.items():
                 place = {"suite": found.suite, "arm": f"routed-{found.router}"}
-                yield {**place, "quantity": name, "value": value, "n": stratum.tasks, "n_of": "tasks"}
+                yield {**place, **_estimate(f"routing {metric} ({stratum.name})", measured)}
 
 
 def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
@@ -79,8 +78,9 @@ def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
     yield _estimate("load recall", arm.load_recall)
     yield _estimate("gold unused", arm.unused_gold)
     yield _estimate("trials that loaded others than gold", arm.distractors)
-    yield {"quantity": "turn of the first load", "value": arm.first_load}
-    yield {"quantity": "macro mean over subsets", "value": arm.macro}
+    yield _estimate("turn of the first load", arm.first_load)
+    if arm.macro is not None:
+        yield _estimate("macro mean over subsets", arm.macro)
     for name in ("tokens", "cost_usd", "seconds"):
         total = getattr(arm.spending, name)
         yield {"quantity": f"{name} in all", "value": total.sum, "n": total.known, "n_of": "trials"}

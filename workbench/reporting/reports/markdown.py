@@ -8,14 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from workbench.core.terminal import safe
 from workbench.core.types import FunnelStage
 from workbench.reporting.findings import holm_words, if_missing, stands
-from workbench.reporting.numbers import Comparison, Total
+from workbench.reporting.numbers import Comparison, Estimate, Total
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import ArmSummary, Block, Summary
 from workbench.reporting.wording import (
     BY_CHANCE,
     DETECTABLE,
+    amount,
     arm_name,
+    bounds_of,
     interval,
+    measured,
     missing_range,
     p_value,
     percent,
@@ -66,6 +69,9 @@ def _block(block: Block) -> Iterator[str]:
         [_funnel(arm, known) for arm in block.arms if arm.condition != "none"],
         "Where trials ended",
     )
+    used = [_used(arm) for arm in block.arms if arm.load_recall.value is not None]
+    yield from _table(_USE, used, "Skills used: value [95% interval] (tasks)")
+    yield from _table(_SPENT, [_spent(arm) for arm in block.arms], "Spent: value [95% interval] (tasks)")
     yield from _table(
         ("cause", "arm", "trials", "example"),
         [row for arm in block.arms for row in _exclusions(arm)],
@@ -74,13 +80,17 @@ def _block(block: Block) -> Iterator[str]:
     )
 
 
-_OUTCOME = ("arm", "success", "95% interval", "tasks", "scored", "if missing", "tokens", "cost", "seconds")
+_OUTCOME = ("arm", "success", "95% interval", "tasks", "scored", "if missing")
+_USE = ("arm", "load precision", "load recall", "gold unused", "loaded others", "turn of first load")
+_SPENT = (
+    *("arm", "tokens per trial", "seconds per trial", "cost per trial", "cost per success"),
+    *("tokens in all", "cost in all", "seconds in all"),
+)
 _DIFFERENCE = ("", "difference", "95% interval", "p", "won/lost", "gold gap closed", "MDE", "if missing")
 
 
 def _outcome(arm: ArmSummary) -> Sequence[str]:
     missing = arm.scored < arm.planned
-    spending = arm.spending
     return (
         arm_name(arm.arm),
         rate(arm.success.value),
@@ -88,9 +98,6 @@ def _outcome(arm: ArmSummary) -> Sequence[str]:
         str(arm.success.tasks),
         f"{arm.scored}/{arm.planned}",
         f"{rate(arm.lowest)}, {rate(arm.highest)}" if missing else "",
-        _sum(spending.tokens, ",.0f"),
-        _sum(spending.cost_usd, ",.2f"),
-        _sum(spending.seconds, ",.1f"),
     )
 
 
@@ -146,12 +153,47 @@ def _routing(summary: Summary) -> Iterator[str]:
             f"{found.suite} {found.router}",
             stratum.name,
             str(stratum.tasks),
-            *(f"{stratum.metrics[n]:.3f}" if n in stratum.metrics else "" for n in names),
+            *(_metric(stratum.metrics.get(n)) for n in names),
         )
         for found in summary.routing
         for stratum in found.strata
     ]
     yield from _table(("router", "gold", "tasks", *names), rows)
+    depths = " or ".join(str(k) for k in sorted({k for found in summary.routing for k in found.depths}))
+    if depths:
+        yield f"{depths} skills were given (k). Metrics at other depths look so deep into the ranking."
+
+
+def _metric(found: Estimate | None) -> str:
+    return "" if found is None or found.value is None else _rated(found)
+
+
+def _rated(found: Estimate) -> str:
+    return measured(rate(found.value), interval(found), found.tasks)
+
+
+def _used(arm: ArmSummary) -> Sequence[str]:
+    loads = (arm.load_precision, arm.load_recall, arm.unused_gold, arm.distractors)
+    turn = arm.first_load
+    return (arm_name(arm.arm), *map(_rated, loads), measured(rate(turn.value), interval(turn), turn.tasks))
+
+
+def _spent(arm: ArmSummary) -> Sequence[str]:
+    each, success = arm.per_trial, arm.per_success
+    return (
+        arm_name(arm.arm),
+        _priced(each.tokens, "tokens"),
+        _priced(each.seconds, "seconds"),
+        _priced(each.cost_usd, "cost_usd"),
+        _priced(success.cost_usd, "cost_usd"),
+        _sum(arm.spending.tokens, ",.0f"),
+        _sum(arm.spending.cost_usd, ",.2f"),
+        _sum(arm.spending.seconds, ",.1f"),
+    )
+
+
+def _priced(found: Estimate, unit: str) -> str:
+    return measured(amount(found.value, unit), bounds_of(found, unit), found.tasks)
 
 
 def _method(summary: Summary) -> str:

@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from workbench.core.terminal import safe
-from workbench.reporting import associations, sections
+from workbench.reporting import associations, sections, usage
 from workbench.reporting.drawing import ASCII, UNICODE, Glyphs
 from workbench.reporting.published_view import published
 from workbench.reporting.report import Canvas
@@ -48,7 +48,7 @@ def build(summary: Summary, canvas: Canvas) -> RenderableType:
         parts += [Text(""), Rule(style="dim", characters=glyphs.rule), Text("")] if number else []
         parts.extend(_block(block, canvas.width, glyphs))
     for title, content in (
-        ("Routing alone, each task once", sections.routing(summary, canvas.width)),
+        ("Routing alone, each task once", usage.routing(summary, canvas.width)),
         ("", published(summary, canvas.width)),
         ("", sections.notes(summary, canvas.width, glyphs)),
     ):
@@ -72,7 +72,8 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> Iterator[RenderableType]
         ("What goes with success (associations, not effects)", associations.given(block, width)),
         ("Tasks that skills harm", associations.harm(block)),
         ("Over repeated trials", sections.passes(block, width)),
-        ("Use and spend", sections.spending(block, width)),
+        ("Skills used (over so many tasks)", usage.use(block, width)),
+        ("Spent (over so many tasks)", usage.spending(block, width)),
         ("Excluded", sections.exclusions(block)),
     ):
         yield from _section(title, content)
