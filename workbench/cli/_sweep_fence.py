@@ -36,7 +36,7 @@ from workbench.reporting.logfile import (
     read_header,
     read_samples,
 )
-from workbench.reporting.read import UNRELATED
+from workbench.reporting.settings import UNRELATED
 
 SPEC, LOCK, LEDGER, QUARANTINE = "sweep.yaml", "sweep.lock", "ledger.jsonl", "quarantine"
 _GUARD, _OWNER = ".running", ".owner"

@@ -22,7 +22,8 @@ from workbench.core.record import Spend, TrialRecord
 from workbench.core.types import TASK_PREFIX
 from workbench.reporting.logfile import EvalSpec, ForeignLogError, UnreadableLogError, read_header
 from workbench.reporting.prices import seconds
-from workbench.reporting.read import UNRELATED, Notes, read_trials
+from workbench.reporting.read import Notes, read_trials
+from workbench.reporting.settings import UNRELATED
 
 _SAMPLING = frozenset(
     ("temperature", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty", "logit_bias")

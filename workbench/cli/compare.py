@@ -11,7 +11,7 @@ import click
 from workbench.cli._numbers import Finite, Whole
 from workbench.core.atomic import write_text
 from workbench.core.errors import GateError, UsageError
-from workbench.core.terminal import console
+from workbench.core.terminal import console, print_table
 
 if TYPE_CHECKING:
     from workbench.reporting.paired import PairedReport
@@ -79,7 +79,7 @@ def command(
     question = Question(margin=margin, seed=seed)
     report = paired_report(on_common_tasks(found.pairs), question, found.unpaired)
     out = console()
-    out.print(build(report, out.width))
+    print_table(build(report, out.width))
     if json_file is not None:
         write_text(json_file, report.model_dump_json(indent=2) + "\n")
     if require is not None:

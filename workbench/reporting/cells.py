@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from workbench.core.digest import short
-from workbench.core.types import CONDITIONS, Arm
+from workbench.core.types import CONDITIONS, Arm, ConditionName
 from workbench.reporting.facts import NOT_STARTED, Fact, Variant
+from workbench.reporting.settings import alike, written
 
 
 @dataclass
@@ -53,18 +53,11 @@ def _labelled(cells: list[Cell]) -> list[Cell]:
         differing = [
             (name, value) for name, value in cell.variant if any(other.get(name) != value for other in others)
         ]
-        cell.label = " ".join([cell.arm.label, *(_qualifier(name, value) for name, value in differing)])
+        cell.label = " ".join([cell.arm.label, *(written(name, value) for name, value in differing)])
     return cells
 
 
-def _qualifier(name: str, value: str) -> str:
-    shown = short(value) if name.endswith("_fingerprint") else value
-    return f"{name.removesuffix('_fingerprint')}={shown}"
-
-
-def baseline(cells: list[Cell], cell: Cell, condition: str) -> Cell | None:
-    """The cell of `condition` to compare with: the one whose skills were shown in the same way."""
-    candidates = [other for other in cells if other.arm.condition == condition]
-    shown = dict(cell.variant).get("disclosure")
-    same = [other for other in candidates if dict(other.variant).get("disclosure", shown) == shown]
-    return same[0] if same else None
+def baseline(cells: list[Cell], cell: Cell, condition: ConditionName) -> Cell | None:
+    """The cell of `condition` to compare with: the same settings, skills shown in the same way."""
+    candidates = (other for other in cells if other.arm.condition == condition)
+    return next((other for other in candidates if alike(other.variant, cell.variant, condition)), None)

@@ -11,19 +11,21 @@ from workbench.core.types import Arm, FunnelStage
 from workbench.metrics.coverage import FullCoverage
 from workbench.metrics.metric import Judged, dedupe
 from workbench.metrics.recall import Recall
+from workbench.reporting.settings import Named, applying
 from workbench.reporting.trial import Status, Trial
 
 NOT_STARTED = "not started"
 """Stands for the agent where no trial got as far as one."""
 
-Variant = tuple[tuple[str, str], ...]
+Variant = Named
 """What tells treatments of one arm apart: (name, value) pairs, e.g. pool and k."""
 
 
 @dataclass(slots=True)
 class Fact:
     """One trial. `agent` and `variant` are ``None`` until `_settle` fills them in; `loaded` is ``None``
-    where loads could not be observed; `given` are the skills handed to the trial."""
+    where loads could not be observed; `given` are the skills handed to the trial, `settings` what its
+    evaluation set, `version` the package that ran it."""
 
     suite: str
     model: str
@@ -48,6 +50,8 @@ class Fact:
     given: frozenset[str] = frozenset()
     group: Mapping[str, str] = field(default_factory=dict)
     first_load: int | None = None
+    settings: Named = ()
+    version: str | None = None
 
 
 @dataclass(slots=True)
@@ -119,6 +123,7 @@ def _fact(trial: Trial) -> Fact:
         cause=trial.cause,
         detail=trial.detail,
         agent=trial.agent,
+        settings=applying(trial.settings, trial.arm.condition),
     )
     if trial.record is not None:
         _add_record(fact, trial.record, trial.agent or trial.record.agent)
@@ -130,6 +135,7 @@ def _add_record(fact: Fact, record: TrialRecord, agent: str) -> None:
     fact.variant = _variant(fact.arm, record.route, record.exposure)
     fact.spend = record.spend
     fact.sandbox = record.sandbox
+    fact.version = record.workbench
     fact.task_digest = record.task_digest
     fact.group = record.group
     fact.given = frozenset(record.exposure.routed)
@@ -182,7 +188,8 @@ def _part_changed_tasks(facts: list[Fact]) -> None:
 
 
 def _settle(facts: list[Fact]) -> None:
-    """Give trials without a record the agent and variant of their run, else of their like."""
+    """Give trials without a record the agent and variant of their run, else of their like; and to the
+    variant of each add the settings that it ran under."""
     agents: dict[str, str] = {}
     agents_of_model: dict[tuple[str, str], str] = {}
     variants: dict[tuple[str, str], Variant] = {}
@@ -201,3 +208,5 @@ def _settle(facts: list[Fact]) -> None:
         if fact.variant is None:
             same = variants_of_arm.get((fact.suite, fact.model, fact.arm.label), ())
             fact.variant = variants.get((fact.run, fact.arm.label), same)
+    for fact in facts:
+        fact.variant = (*(fact.variant or ()), *fact.settings)

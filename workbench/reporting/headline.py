@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from workbench.reporting.findings import ALPHA, finding, if_missing, interval_alone, stands
 from workbench.reporting.numbers import Comparison, GoldGap
 from workbench.reporting.schema import ArmSummary
+from workbench.reporting.settings import own
 from workbench.reporting.wording import (
     arm_name,
     interval,
@@ -37,13 +38,23 @@ def headline(arms: Sequence[ArmSummary], design: tuple[int, tuple[int, int]]) ->
     return (*(_sentence(arm, design) for arm in compared), *(_uncompared(arm) for arm in rest))
 
 
-def flags(arms: Sequence[ArmSummary], sandboxes: Mapping[str, int]) -> tuple[str, ...]:
-    """What a reader must know before believing the numbers, the gravest first."""
+def flags(
+    arms: Sequence[ArmSummary], sandboxes: Mapping[str, int], versions: Mapping[str, int]
+) -> tuple[str, ...]:
+    """What a reader must know before believing the numbers, the gravest first.
+
+    Args:
+        sandboxes, versions: kind of sandbox, version of this package -> trials.
+    """
     rates = {arm_name(arm.arm): arm.excluded / arm.planned for arm in arms}
-    found = [*unequal_exclusions(rates), *_incomplete(arms), *_unshared(arms)]
-    if len(sandboxes) > 1:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sandboxes.items())
-        found.append(f"trials ran in different sandboxes: {kinds}")
+    found = [*unequal_exclusions(rates), *_incomplete(arms), *_unshared(arms), *_unlike(arms)]
+    for several, what in (
+        (sandboxes, "in different sandboxes"),
+        (versions, "by different versions of this package"),
+    ):
+        if len(several) > 1:
+            listed = ", ".join(f"{name} ({count})" for name, count in several.items())
+            found.append(f"trials ran {what}: {listed}")
     tasks = max(len(arm.tasks) for arm in arms)
     if (least := 2 / 2**tasks) > ALPHA:
         found.append(
@@ -143,6 +154,37 @@ def _unshared(arms: Sequence[ArmSummary]) -> list[str]:
             listed = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
             found.append(f"{arm_name(arm.arm)} is compared without {plural(len(names), 'task')}: {listed}")
     return found
+
+
+def _unlike(arms: Sequence[ArmSummary]) -> list[str]:
+    """Settings under which only some trials ran, and arms that no baseline shares them with."""
+    found = []
+    names = {name for arm in arms for name in own(arm.variant)}
+    values = {name: {arm.variant.get(name) for arm in arms} for name in sorted(names)}
+    differing = [f"{name} {_either(several)}" for name, several in values.items() if len(several) > 1]
+    if differing:
+        found.append(
+            f"not all trials ran under the same settings ({'; '.join(differing)}):"
+            " they are counted apart, and compared where these agree"
+        )
+    for condition in ("none", "gold"):
+        alone = [
+            arm_name(arm.arm)
+            for arm in arms
+            if arm.condition not in ("none", condition)
+            and (arm.vs_none if condition == "none" else arm.vs_gold) is None
+        ]
+        if alone and any(arm.condition == condition for arm in arms):
+            found.append(
+                f"no baseline '{condition}' of the same settings, so not compared with it: {', '.join(alone)}"
+            )
+    return found
+
+
+def _either(values: Collection[str | None]) -> str:
+    """``60 or not set``."""
+    given = sorted(value for value in values if value is not None)
+    return " or ".join([*given, *(["not set"] if None in values else [])])
 
 
 def _joined(number: str, bounds: str) -> str:

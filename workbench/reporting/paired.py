@@ -15,6 +15,7 @@ from workbench.reporting.headline import unequal_exclusions
 from workbench.reporting.missing import Filled, filled, unmeasured
 from workbench.reporting.numbers import Comparison, Estimate
 from workbench.reporting.pairing import BlockKey, Pair
+from workbench.reporting.unlike import Unlike, unlike
 from workbench.stats.bootstrap import bootstrap_mean
 from workbench.stats.equivalence import equivalence
 from workbench.stats.interval import LEVEL
@@ -83,6 +84,7 @@ class PairedResult(_Part):
         baseline: no skills or gold on both sides, beside pairs of routed arms: a check on what else
             changed, outside the family, its p not corrected.
         left_out: tasks that only one side planned.
+        unlike: what differs between the sides beside what is compared.
         flags: what a reader must know before believing the numbers.
         bootstrap: BCa interval over tasks, as a check.
         tasks_for, trials_for: tasks (at these trials), trials (on these tasks) that would find the
@@ -100,6 +102,7 @@ class PairedResult(_Part):
     trials_for: int | None
     baseline: bool = False
     left_out: int = 0
+    unlike: tuple[Unlike, ...] = ()
     flags: tuple[str, ...] = ()
 
 
@@ -180,6 +183,7 @@ def _result(pair: Pair, question: Question, family: int) -> PairedResult:
         tasks_for=wanted[0],
         trials_for=wanted[1],
         left_out=pair.left_out,
+        unlike=unlike(pair),
         flags=tuple(unequal_exclusions(rates)),
     )
 

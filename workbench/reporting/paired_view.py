@@ -38,7 +38,7 @@ def build(report: PairedReport, width: int) -> RenderableType:
         style = "default" if result.baseline else "bold"
         parts += [Text(wrapped(safe(sentence(result)), width), style=style), *_further(result, width)]
     parts += [Text(wrapped(f"! {safe(line)}", width), style="yellow") for line in _aside(report)]
-    parts += [Text(""), _table(report, width)]
+    parts += [Text(""), _table(report, width), *_unlike(report, width)]
     for result in report.results:
         parts += _changes(result, width)
     parts += [Text(""), Text(wrapped(_method(report), width), style="dim")]
@@ -188,6 +188,28 @@ def _table(report: PairedReport, width: int) -> RenderableType:
         row += [Text(p_value(result.single.p_value if result.single else None))] if single else []
         rows.append([*row, Text(rate(found.detectable))])
     return grid_and_line(columns, rows, width)
+
+
+def _unlike(report: PairedReport, width: int) -> list[RenderableType]:
+    """Every difference in settings once, with the comparisons that it touches."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for result in report.results:
+        for difference in result.unlike:
+            found.setdefault(difference.shown, []).append(_row_name(result).removesuffix(" (baseline)"))
+    if not found:
+        return []
+    columns = [
+        Column("what else differs", numeric=False),
+        Column("first", numeric=False),
+        Column("second", numeric=False),
+        Column("in", numeric=False),
+    ]
+    everywhere = len(report.results)
+    rows = [
+        [Text(safe(part)) for part in (*shown, "all" if len(names) == everywhere else ", ".join(names))]
+        for shown, names in found.items()
+    ]
+    return [Text(""), grid(columns, rows, width)]
 
 
 def _row_name(result: PairedResult) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from workbench.core.errors import UnknownNameError, UsageError
 from workbench.reporting.cells import Cell
@@ -16,13 +17,19 @@ Grouped = Mapping[BlockKey, list[Cell]]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two cells, each with the block it comes from. `left_out`: tasks that only one of them planned."""
+    """Two cells, each with the block it comes from.
+
+    Attributes:
+        left_out: tasks that only one of them planned.
+        compared: what the question is about.
+    """
 
     first_block: BlockKey
     first: Cell
     second_block: BlockKey
     second: Cell
     left_out: int = 0
+    compared: Literal["run", "arm", "model", "agent"] = "run"
 
     @property
     def baseline(self) -> bool:
@@ -67,7 +74,7 @@ def pair_arms(run: Grouped, first: str, second: str) -> list[Pair]:
     """
     _refuse_twice("arm", (arm_name(first), arm_name(second)), {arm_name(label) for label in _labels(run)})
     pairs = [
-        Pair(key, cell, key, other)
+        Pair(key, cell, key, other, compared="arm")
         for key, cells in run.items()
         for cell in cells
         for other in cells
@@ -86,12 +93,14 @@ def pair_models(run: Grouped, first: str, second: str, arm: str | None = None) -
     Raises:
         UnknownNameError: a model is not in the run, or no arm is shared.
     """
-    return _pair_sides(run, ("model", 1), (first, second), arm)
+    pairs = _pair_sides(run, ("model", 1), (first, second), arm)
+    return [replace(pair, compared="model") for pair in pairs]
 
 
 def pair_agents(run: Grouped, first: str, second: str, arm: str | None = None) -> list[Pair]:
     """Two agents of one run, arm by arm. Raises as `pair_models` does."""
-    return _pair_sides(run, ("agent", 2), (first, second), arm)
+    pairs = _pair_sides(run, ("agent", 2), (first, second), arm)
+    return [replace(pair, compared="agent") for pair in pairs]
 
 
 def _pair_sides(run: Grouped, kind: tuple[str, int], names: tuple[str, str], arm: str | None) -> list[Pair]:

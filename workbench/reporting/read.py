@@ -15,12 +15,8 @@ from workbench.reporting.logfile import (
     read_header,
     read_samples,
 )
+from workbench.reporting.settings import UNRELATED
 from workbench.reporting.trial import Plan, Trial, split_id, trial_of
-
-UNRELATED = frozenset(
-    ("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "batch", "cache")
-)
-"""Generation settings that change how fast an answer comes, not which."""
 
 
 class _Key(NamedTuple):

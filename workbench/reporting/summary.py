@@ -9,7 +9,7 @@ from workbench.reporting.arms import arm_summary
 from workbench.reporting.cells import Cell, group
 from workbench.reporting.compare import adjusted, compared
 from workbench.reporting.explain import agreements, slices
-from workbench.reporting.facts import Collected, Fact, collect
+from workbench.reporting.facts import Collected, collect
 from workbench.reporting.headline import flags, headline, missing_share, too_many_missing
 from workbench.reporting.prices import front
 from workbench.reporting.read import Notes
@@ -66,7 +66,7 @@ def _block(key: tuple[str, str, str], cells: Sequence[Cell], arms: Sequence[ArmS
     tasks = len({fact.task for fact in facts})
     sizes = [task.planned for arm in arms for task in arm.tasks]
     bounds = (min(sizes), max(sizes))
-    sandboxes = _sandboxes(facts)
+    sandboxes = _counted(fact.sandbox for fact in facts)
     return Block(
         suite=suite,
         model=model,
@@ -75,7 +75,7 @@ def _block(key: tuple[str, str, str], cells: Sequence[Cell], arms: Sequence[ArmS
         trials=bounds,
         arms=tuple(arms),
         headline=headline(arms, (tasks, bounds)),
-        flags=flags(arms, sandboxes),
+        flags=flags(arms, sandboxes, _counted(fact.version for fact in facts)),
         sandboxes=sandboxes,
         fractional=any(fact.reward not in (None, 0.0, 1.0) for fact in facts),
         missing_share=max(missing_share(arm) for arm in arms),
@@ -93,8 +93,8 @@ def _explained(block: Block, cells: Sequence[Cell], collected: Collected, seed: 
     )
 
 
-def _sandboxes(facts: Sequence[Fact]) -> dict[str, int]:
-    return dict(sorted(Counter(fact.sandbox for fact in facts if fact.sandbox is not None).items()))
+def _counted(names: Iterable[str | None]) -> dict[str, int]:
+    return dict(sorted(Counter(name for name in names if name is not None).items()))
 
 
 def _logs(notes: Notes) -> LogNotes:

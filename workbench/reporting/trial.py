@@ -13,6 +13,7 @@ from workbench.core.errors import POLICY, policy, read_fault
 from workbench.core.record import RouteInfo, TrialRecord
 from workbench.core.types import CONDITIONS, TASK_PREFIX, Arm
 from workbench.reporting.logfile import Header, LoggedSample
+from workbench.reporting.settings import Named, sampling, settings_of
 from workbench.reporting.wording import ends
 
 Status = Literal["scored", "excluded", "pending"]
@@ -36,6 +37,7 @@ class Trial:
         route: what the router answered, also where only that is known.
         agent: as the log names it, where the record does not tell it apart from others.
         run: id of the evaluation (one log) that it belongs to.
+        settings: what that evaluation set for all of its trials.
     """
 
     suite: str
@@ -52,6 +54,7 @@ class Trial:
     record: TrialRecord | None = None
     route: RouteInfo | None = None
     agent: str | None = None
+    settings: Named = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +66,30 @@ class Plan:
     run: str
     log: Path
     solver: str | None = None
+    settings: Named = ()
 
     @classmethod
     def of(cls, header: Header, log: Path) -> Plan:
         """Read from a log's header."""
         suite = (header.eval.metadata or {}).get("suite") or header.eval.task.rsplit("/", 1)[-1]
-        model = header.eval.model + _sampling(header)
-        return cls(str(suite), model, header.eval.eval_id, log, _solver(header))
+        model = header.eval.model + sampling(header.eval.model_generate_config)
+        return cls(str(suite), model, header.eval.eval_id, log, _solver(header), settings_of(header))
 
     def pending(self, sample_id: str, epoch: int, detail: str) -> Trial:
         """A trial without an outcome."""
         task, arm = split_id(sample_id)
         return Trial(
-            self.suite, task, arm, self.model, epoch, "pending", sample_id, self.log, self.run, None, detail
+            suite=self.suite,
+            task=task,
+            arm=arm,
+            model=self.model,
+            epoch=epoch,
+            status="pending",
+            sample_id=sample_id,
+            log=self.log,
+            run=self.run,
+            detail=detail,
+            settings=self.settings,
         )
 
     def excluded(self, sample_id: str, epoch: int, fault: tuple[str, str], route: RouteInfo | None) -> Trial:
@@ -96,6 +110,7 @@ class Plan:
             detail=ends(detail, _DETAIL),
             route=route,
             agent=self.solver,
+            settings=self.settings,
         )
 
     def recorded(self, sample_id: str, record: TrialRecord) -> Trial:
@@ -116,6 +131,7 @@ class Plan:
             record=record,
             route=record.route,
             agent=self.solver,
+            settings=self.settings,
         )
 
 
@@ -201,11 +217,3 @@ def _solver(header: Header) -> str | None:
     arguments = ", ".join(f"{key}={value}" for key, value in sorted(given.items()))
     plain = name.removeprefix(TASK_PREFIX)
     return f"{plain}({arguments})" if arguments else plain
-
-
-def _sampling(header: Header) -> str:
-    """Sampling settings that change answers, as a suffix of the model's name."""
-    shown = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "reasoning_tokens")
-    given = header.eval.model_generate_config
-    parts = [f"{name}={given[name]}" for name in shown if given.get(name) is not None]
-    return f" ({', '.join(parts)})" if parts else ""

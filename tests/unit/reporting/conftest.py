@@ -126,7 +126,7 @@ def make_pending() -> Callable[..., Trial]:
 def _run_eval(folder: Path, behave: Behave, **options: Any) -> Path:
     """Run Inspect on ``tasks`` x ``arms`` x ``epochs`` and return its log.
 
-    Options: tasks, arms, epochs, name, scorer, log_format, task_args.
+    Options: tasks, arms, epochs, name, scorer, log_format, task_args, settings (of `eval`).
     """
     from inspect_ai import Task, eval, task
     from inspect_ai.dataset import Sample
@@ -160,7 +160,7 @@ def _run_eval(folder: Path, behave: Behave, **options: Any) -> Path:
         return score
 
     @task(name=options.get("name", "quickstart"))
-    def suite(router: str = "bm25") -> Task:
+    def suite(router: str = "bm25", verifier: str | None = None) -> Task:
         samples = [Sample(input="do it", id=f"{name}@{arm}") for name in tasks for arm in arms]
         return Task(
             dataset=samples,
@@ -178,6 +178,7 @@ def _run_eval(folder: Path, behave: Behave, **options: Any) -> Path:
             display="none",
             log_dir=str(folder),
             log_format=options.get("log_format", "eval"),
+            **options.get("settings", {}),
         )
         gc.collect()
     return Path(log.location)
