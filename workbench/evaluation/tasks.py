@@ -92,6 +92,7 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace, here: Pat
         WorkbenchError: anything missing or wrong, before anything is spent.
     """
     from workbench.evaluation.agents.auto import auto
+    from workbench.evaluation.columns import headline
     from workbench.evaluation.dataset import dataset
     from workbench.evaluation.experiment import experiment
     from workbench.evaluation.prepare import prepare
@@ -113,6 +114,7 @@ def build_task(name: str, given: dict[str, Any], workspace: Workspace, here: Pat
         solver=auto(),
         scorer=workbench_scorer(run),
         cleanup=_forgetter(run.budget),
+        headline_metric=headline(arguments.arms),
         config=GenerateConfig(max_retries=MAX_RETRIES),
         fail_on_error=True,
         continue_on_fail=True,

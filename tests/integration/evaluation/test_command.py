@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from inspect_ai.log import list_eval_logs, read_eval_log
+from inspect_ai.log import headline_metric, list_eval_logs, read_eval_log
 
 from tests.integration.evaluation.conftest import BIN, Bench
 
@@ -45,6 +45,11 @@ def test_one_command_routes_runs_verifies_records_and_sums_up(local: Bench) -> N
     assert records["waybill-repair@none"].exposure.installed == ()
     assert routed.spend.cost_usd == 0
     assert (routed.agent, routed.sandbox, routed.model) == ("oracle", "local", "none/none")
+    (log,) = local.logs()
+    shown = headline_metric(log)
+    assert shown is not None
+    assert (shown.score.name, shown.name, shown.metric.value) == ("reward", "grouped_routed-bm25", 1.0)
+    assert "Headline metric" not in done.stdout + done.stderr
 
 
 def test_options_mean_what_task_arguments_mean(local: Bench) -> None:
