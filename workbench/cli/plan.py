@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,11 @@ import click
 from workbench.cli._numbers import Finite, Whole
 from workbench.core.atomic import write_text
 from workbench.core.errors import UsageError
-from workbench.core.terminal import console, safe
+from workbench.core.terminal import console, print_table, safe
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from workbench.reporting.planning import Plan
     from workbench.stats.power import Design
 
@@ -133,21 +136,48 @@ def _from_pilot(
 
 
 def _print(plan: Plan) -> None:
+    from rich.console import Group
+    from rich.text import Text
+
+    from workbench.reporting.wording import wrapped
+
+    width = console().width
+    print_table(
+        Group(
+            *(
+                Text(wrapped(part[0], width), style=part[1]) if isinstance(part, tuple) else part
+                for part in _parts(plan, width)
+            )
+        )
+    )
+
+
+def _parts(plan: Plan, width: int) -> Iterator[RenderableType | tuple[str, str]]:
+    """Lines, each with its style, and the table."""
+    from workbench.reporting.wording import plural
+
+    yield safe(f"{plan.name}, {plural(plan.tasks, 'task')}"), "bold"
+    within = "not known (single trials)" if plan.within is None else f"{plan.within:.3f}"
+    yield f"variance: {plan.between:.3f} between tasks, {within} within ({safe(plan.source)})", "dim"
+    if not plan.between and not plan.within:
+        which = "these rates leave" if plan.assumed else "the pilot shows"
+        yield f"{which} no variance, so nothing follows about precision", "yellow"
+    else:
+        yield _grid(plan, width)
+        yield _promise(plan), "dim"
+        needed = plan.needed
+        if needed is not None and plan.within is not None:
+            answer = "no number of trials" if needed.trials is None else plural(needed.trials, "trial")
+            yield f"{answer} a task would find {needed.effect:g} on {plural(plan.tasks, 'task')}", "default"
+    yield "", "default"
+
+
+def _grid(plan: Plan, width: int) -> RenderableType:
     from rich.text import Text
 
     from workbench.reporting.drawing import Column, grid
-    from workbench.reporting.wording import plural, rate
+    from workbench.reporting.wording import rate
 
-    out = console()
-    out.print(safe(f"{plan.name}, {plural(plan.tasks, 'task')}"), style="bold")
-    within = "not known (single trials)" if plan.within is None else f"{plan.within:.3f}"
-    out.print(
-        f"variance: {plan.between:.3f} between tasks, {within} within ({safe(plan.source)})", style="dim"
-    )
-    if not plan.between and not plan.within:
-        which = "these rates leave" if plan.assumed else "the pilot shows"
-        out.print(f"{which} no variance, so nothing follows about precision\n", style="yellow")
-        return
     columns = [Column("trials"), Column("detectable")]
     needed = plan.needed
     if needed is not None:
@@ -159,12 +189,7 @@ def _print(plan: Plan) -> None:
             count = needed.tasks.get(trials)
             row.append(Text("-" if count is None else f"{count:,}"))
         rows.append(row)
-    out.print(grid(columns, rows, out.width))
-    out.print(_promise(plan), style="dim")
-    if needed is not None and plan.within is not None:
-        answer = "no number of trials" if needed.trials is None else plural(needed.trials, "trial")
-        out.print(f"{answer} a task would find {needed.effect:g} on {plural(plan.tasks, 'task')}")
-    out.print()
+    return grid(columns, rows, width)
 
 
 def _promise(plan: Plan) -> str:

@@ -10,7 +10,7 @@ import click
 
 from workbench.cli._numbers import Whole
 from workbench.core.errors import MachineError, UsageError
-from workbench.core.terminal import console, safe
+from workbench.core.terminal import console, filled, print_table, safe
 
 if TYPE_CHECKING:
     from workbench.cli._sweep_lock import Lock
@@ -131,13 +131,12 @@ def status_command(folder: Path) -> int:
     out = console()
     lock = read_lock(folder)
     if lock is None:
-        out.print(
-            f"{safe(str(folder))}: no readable sweep.lock, so what is planned is not known; start the sweep"
-        )
+        unknown = "no readable sweep.lock, so what is planned is not known; start the sweep"
+        out.print(filled(f"{safe(str(folder))}: {unknown}", out.width))
         return INCOMPLETE
     found = tally(lock, folder)
     _backfill(folder, found)
-    out.print(standing(found.cells, out.width, live=False))
+    print_table(standing(found.cells, out.width, live=False))
     twice = repeated(folder / LEDGER)
     out.print(
         f"{plural(found.left, 'trial')} not scored; {plural(twice, 'scored trial')} run twice", style="dim"
@@ -212,7 +211,8 @@ def _backfill(folder: Path, found: Tally) -> None:
 
 def _remark(found: Tally) -> None:
     for line in found.remarks():
-        console().print(f"! {line}", style="yellow")
+        out = console()
+        out.print(filled(f"! {line}", out.width), style="yellow")
 
 
 def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
@@ -224,6 +224,6 @@ def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
     found = tally(lock, folder)
     logs = [*sorted(folder.glob("*.eval")), *([] if pilot is None else find_logs([pilot]))]
     out = console()
-    out.print(forecast(found.cells, pilot_prices(logs, lock), out.width))
+    print_table(forecast(found.cells, pilot_prices(logs, lock), out.width))
     out.print(f"in {safe(str(folder))}; nothing was run", style="dim")
     _remark(found)

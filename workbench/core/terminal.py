@@ -7,7 +7,7 @@ that is printed and did not come from our own source passes `safe`.
 from __future__ import annotations
 
 import os
-import textwrap
+import re
 import unicodedata
 from typing import IO, TYPE_CHECKING
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 _ALLOWED = {"\n", "\t"}
+_WORDS = re.compile(r"([ \t\n\r\f\v]*)([^ \t\n\r\f\v]+)")
+"""Blanks and the word behind them. A no-break space is part of a word."""
 
 
 def safe(text: str, limit: int | None = None) -> str:
@@ -30,10 +32,22 @@ def safe(text: str, limit: int | None = None) -> str:
 
 
 def filled(text: str, width: int) -> str:
-    """`text` in lines of at most `width` where its words allow it, the later ones indented."""
-    return "\n".join(
-        textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    )
+    """`text` in lines of at most `width` cells where its words allow it, the later ones indented.
+
+    Wide characters (CJK, emoji) fill two cells, combining ones none.
+    """
+    from rich.cells import cell_len
+
+    lines, used = [""], 0
+    for gap, word in _WORDS.findall(text):
+        size = len(gap) + cell_len(word)
+        if lines[-1].strip() and used + size > width:
+            lines.append(f"  {word}")
+            used = 2 + cell_len(word)
+        else:
+            lines[-1] += " " * len(gap) + word
+            used += size
+    return "\n".join(lines)
 
 
 def console(*, stderr: bool = False, file: IO[str] | None = None, width: int | None = None) -> Console:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from workbench.reporting.numbers import Estimate
+from workbench.stats.interval import Interval
 from workbench.stats.paired import t_interval
 from workbench.stats.proportion import clustered_rate
 from workbench.stats.strata import macro_mean
@@ -19,6 +20,13 @@ def estimate(tasks: Sequence[Sequence[float]], level: float, reason: str) -> Est
     if rate.interval is None:
         return Estimate(value=rate.mean, tasks=1, reason="one task has no interval")
     return Estimate(value=rate.mean, low=rate.interval.low, high=rate.interval.high, tasks=rate.tasks)
+
+
+def change(value: float, interval: Interval | None, tasks: int) -> Estimate:
+    """A difference, over tasks of two arms."""
+    if interval is None:
+        return Estimate(value=value, tasks=tasks, reason="one task has no interval")
+    return Estimate(value=value, low=interval.low, high=interval.high, tasks=tasks)
 
 
 def average(values: Sequence[float], level: float, reason: str) -> Estimate:

@@ -1,4 +1,4 @@
-"""What a trial and a success cost, and which arms are worth their price."""
+"""What a trial and a success cost."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from workbench.reporting.cells import Cell
 from workbench.reporting.estimates import average
 from workbench.reporting.facts import Fact
 from workbench.reporting.numbers import Estimate, Prices
-from workbench.reporting.schema import ArmSummary, Front, FrontPoint
 from workbench.stats.ratio import ratio
 
 Unit = Literal["cost_usd", "tokens", "seconds"]
 Amount = Callable[[Spend], float | None]
 UNKNOWN = "not known for any trial"
-_UNITS: tuple[Unit, ...] = ("cost_usd", "tokens", "seconds")
+UNITS: tuple[Unit, ...] = ("cost_usd", "tokens", "seconds")
 
 
 def seconds(spend: Spend) -> float | None:
@@ -44,41 +43,22 @@ def per_success(cell: Cell, level: float) -> Prices:
     return _prices(cell, lambda tasks: _ratio(tasks, level))
 
 
-def front(arms: Sequence[ArmSummary]) -> Front | None:
-    """Price per trial against success; ``None`` where no unit is known for two arms."""
-    for unit in _UNITS:
-        points = [(arm, getattr(arm.per_trial, unit)) for arm in arms if arm.success.value is not None]
-        priced = [(arm, price) for arm, price in points if price.value is not None]
-        if len(priced) >= 2 and len(priced) == len(points) and any(price.value for _, price in priced):
-            return Front(unit=unit, points=tuple(_point(arm, price, priced) for arm, price in priced))
-    return None
-
-
-def _point(arm: ArmSummary, price: Estimate, others: Sequence[tuple[ArmSummary, Estimate]]) -> FrontPoint:
-    def beats(other: ArmSummary, cost: Estimate) -> bool:
-        worth = (-(cost.value or 0.0), other.success.value or 0.0)
-        own = (-(price.value or 0.0), arm.success.value or 0.0)
-        return worth != own and worth[0] >= own[0] and worth[1] >= own[1]
-
-    best = not any(beats(other, cost) for other, cost in others)
-    return FrontPoint(arm=arm.arm, price=price, success=arm.success, best=best)
-
-
 Tasks = Sequence[tuple[float, float]]
 """Per task: mean amount and mean reward of the scored trials for which the amount is known."""
 
 
 def _prices(cell: Cell, estimate: Callable[[Tasks], Estimate]) -> Prices:
-    found = {unit: estimate(_tasks(cell, amount)) for unit, amount in AMOUNTS.items()}
+    found = {unit: estimate(list(amounts_of(cell, amount).values())) for unit, amount in AMOUNTS.items()}
     return Prices(tokens=found["tokens"], cost_usd=found["cost_usd"], seconds=found["seconds"])
 
 
-def _tasks(cell: Cell, amount: Amount) -> Tasks:
-    found = []
-    for facts in cell.by_task.values():
+def amounts_of(cell: Cell, amount: Amount) -> dict[str, tuple[float, float]]:
+    """Task -> mean amount and mean reward, of the scored trials for which the amount is known."""
+    found = {}
+    for task, facts in cell.by_task.items():
         known = [pair for fact in facts if (pair := _pair(fact, amount)) is not None]
         if known:
-            found.append((_average(a for a, _ in known), _average(r for _, r in known)))
+            found[task] = (_average(a for a, _ in known), _average(r for _, r in known))
     return found
 
 

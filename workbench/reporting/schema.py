@@ -103,12 +103,34 @@ class Agreement(Part):
 
 
 class FrontPoint(Part):
-    """An arm's price per trial and its success; `best` where no other arm is better in both."""
+    """An arm's price per trial and its success, beside the arm to beat.
+
+    Attributes:
+        best: on the front by the estimates: no other arm is at least as good and costs no more.
+        rival: of the arms that cost no more by the estimates, the one with most success; ``None`` for
+            the cheapest.
+        gain, extra: success and price per trial, this arm minus its rival, paired over tasks. Intervals are
+            not corrected.
+    """
 
     arm: str
     price: Estimate
     success: Estimate
     best: bool
+    rival: str | None = None
+    gain: Estimate | None = None
+    extra: Estimate | None = None
+
+    @property
+    def clear(self) -> bool:
+        """Whether the difference in success from the rival is beyond error."""
+        gain = self.gain
+        return (
+            gain is not None
+            and gain.low is not None
+            and gain.high is not None
+            and not gain.low <= 0 <= gain.high
+        )
 
 
 class Front(Part):

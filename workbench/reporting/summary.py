@@ -10,8 +10,8 @@ from workbench.reporting.cells import Cell, group
 from workbench.reporting.compare import adjusted, compared
 from workbench.reporting.explain import agreements, slices
 from workbench.reporting.facts import Collected, collect
+from workbench.reporting.front import front
 from workbench.reporting.headline import flags, headline, missing_share, too_many_missing
-from workbench.reporting.prices import front
 from workbench.reporting.read import Notes
 from workbench.reporting.routing import routing_summaries
 from workbench.reporting.schema import ArmSummary, Block, FileNote, LogNotes, Summary
@@ -88,7 +88,7 @@ def _explained(block: Block, cells: Sequence[Cell], collected: Collected, seed: 
         update={
             "slices": slices(cells, level),
             "agreement": agreements(cells, collected, seed, level),
-            "front": front(block.arms),
+            "front": front(cells, block.arms, level, seed),
         }
     )
 

@@ -14,15 +14,21 @@ from workbench.reporting.routing import telling
 from workbench.reporting.schema import ArmSummary, Block, RoutingSummary, Stratum, Summary
 from workbench.reporting.sections import name_of
 from workbench.reporting.wording import (
+    WORTH,
     amount,
     bounds_of,
+    charged,
+    gained,
     measured,
     percent,
     percent_interval,
     plural,
+    rate,
+    standing,
     wrapped,
 )
 
+_PRICES = {"cost_usd": "cost", "tokens": "tokens", "seconds": "seconds"}
 _HEADERS = {"FullCoverage": "Full\nCoverage"}
 
 
@@ -70,6 +76,33 @@ def spending(block: Block, width: int) -> RenderableType:
             ]
         )
     return grid(columns, rows, width)
+
+
+def worth(block: Block, width: int) -> RenderableType | None:
+    """Every arm's price and success, and whether it is worth more than the best arm that costs no more."""
+    if block.front is None:
+        return None
+    columns = [
+        Column("", numeric=False),
+        Column(f"{_PRICES[block.front.unit]}\nper trial"),
+        Column("success"),
+        Column("standing", numeric=False),
+        Column("gain in success\n95% interval", numeric=False, label="gain in success"),
+        Column("extra price\n95% interval", numeric=False, optional=True, label="extra price"),
+    ]
+    arms = {arm.arm: arm for arm in block.arms}
+    rows = []
+    for point in sorted(block.front.points, key=lambda point: (point.price.value or 0, point.arm)):
+        gain, extra = gained(point)[0], charged(point, block.front.unit)
+        cells = (
+            amount(point.price.value, block.front.unit),
+            rate(point.success.value),
+            safe(standing(point)).replace(", ", ",\n"),
+            gain.replace(" [", "\n["),
+            extra.replace(" [", "\n["),
+        )
+        rows.append([name_of(arms[point.arm]), *map(Text, cells)])
+    return Group(grid(columns, rows, width), Text(wrapped(WORTH, width), style="dim"))
 
 
 def routing(summary: Summary, width: int) -> RenderableType | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from workbench.core.terminal import filled
 from workbench.core.types import FUNNEL, FunnelStage, stage_name
 from workbench.reporting.numbers import Bounds, Comparison, Estimate, GoldGap
-from workbench.reporting.schema import ArmSummary
+from workbench.reporting.schema import ArmSummary, FrontPoint
 
 _HELD = "\u00a0"
 """Stands for a space at which no line ends."""
@@ -17,6 +17,11 @@ _HELD = "\u00a0"
 DETECTABLE = (
     "MDE: the least difference this design finds with 80% power, all corrected for "
     "(-: none, or unknown as all tasks differ alike)."
+)
+WORTH = (
+    "On the front: by the estimates, no other arm is as good and costs no more; else an arm is dominated. "
+    "Compared with the best arm that costs no more, on the tasks of both; within error: the 95% interval, "
+    "not corrected, holds 0."
 )
 UNCORRECTED = "Intervals are not corrected, so one may exclude 0 where p finds nothing: p decides."
 BY_CHANCE = (
@@ -122,6 +127,41 @@ def bounds_of(found: Estimate, unit: str) -> str:
     if found.low is None or found.high is None:
         return ""
     return f"[{amount(found.low, unit)}, {amount(found.high, unit)}]"
+
+
+def standing(point: FrontPoint) -> str:
+    """``cheapest``, ``on the front``, ``dominated by gold``, and where that is ``within error``."""
+    if point.rival is None:
+        return "cheapest"
+    said = "on the front" if point.best else f"dominated by {arm_name(point.rival)}"
+    if not point.clear:
+        return f"{said}, within error"
+    better = point.gain is not None and (point.gain.value or 0) > 0
+    return said if better == point.best else f"{said}, not so on the tasks of both"
+
+
+def gained(point: FrontPoint) -> tuple[str, str]:
+    """``+0.20 [0.05, 0.35]``, and against which arm; both empty for the cheapest."""
+    if point.rival is None or point.gain is None:
+        return "", ""
+    shown = f"{signed(point.gain.value)} {interval(point.gain)}".rstrip()
+    return shown, arm_name(point.rival)
+
+
+def charged(point: FrontPoint, unit: str) -> str:
+    """``+$0.010 [$0.004, $0.016]``, more than the rival's price; empty for the cheapest."""
+    extra = point.extra
+    if extra is None or extra.value is None:
+        return ""
+    bounds = ""
+    if extra.low is not None and extra.high is not None:
+        bounds = f" [{_more(extra.low, unit)}, {_more(extra.high, unit)}]"
+    return _more(extra.value, unit) + bounds
+
+
+def _more(value: float, unit: str) -> str:
+    sign = "-" if value < 0 else "+" if value > 0 else ""
+    return f"{sign}{amount(abs(value), unit)}"
 
 
 def measured(number: str, bounds: str, tasks: int, *, apart: str = " ") -> str:

@@ -7,10 +7,13 @@ from itertools import product
 
 import pytest
 
-from workbench.core.record import TrialRecord
+from workbench.core.record import Spend, TrialRecord
+from workbench.reporting.report import Canvas
+from workbench.reporting.reports import markdown, terminal
 from workbench.reporting.schema import Block
 from workbench.reporting.summary import summarise
 from workbench.reporting.trial import Trial
+from workbench.reporting.wording import standing
 
 Make = Callable[..., TrialRecord]
 MakeTrial = Callable[..., Trial]
@@ -79,6 +82,40 @@ def test_an_arm_that_is_as_dear_and_worse_is_not_worth_its_price(block: Block) -
         "gold": True,
         "routed-bm25": False,
     }
+
+
+def test_the_front_says_what_of_it_is_within_error(make_record: Make, make_trial: MakeTrial) -> None:
+    """dear costs ten times as much as cheap and wins one task more; worst is dearest and loses most."""
+    solved = {"none": 0, "routed-cheap": 17, "routed-dear": 18, "routed-worst": 2}
+    price = {"none": 0.1, "routed-cheap": 0.2, "routed-dear": 2.0, "routed-worst": 3.0}
+    trials = [
+        make_trial(
+            make_record(
+                f"t{n:02d}", arm, 1, float(n < solved[arm]), spend=Spend(cost_usd=price[arm] + n / 1000)
+            )
+        )
+        for arm in solved
+        for n in range(20)
+    ]
+    (found,) = summarise(trials).blocks
+    assert found.front is not None
+    points = {point.arm: point for point in found.front.points}
+    assert {arm: (point.rival, standing(point)) for arm, point in points.items()} == {
+        "none": (None, "cheapest"),
+        "routed-cheap": ("none", "on the front"),
+        "routed-dear": ("routed-cheap", "on the front, within error"),
+        "routed-worst": ("routed-dear", "dominated by dear"),
+    }
+    dear = points["routed-dear"]
+    assert dear.gain is not None
+    assert dear.extra is not None
+    assert dear.gain.low is not None
+    assert dear.gain.value == pytest.approx(0.05)
+    assert dear.gain.low < 0
+    assert dear.extra.value == pytest.approx(1.8)
+    assert dear.extra.low == pytest.approx(1.8)
+    assert "dominated by dear" in terminal.render(summarise(trials), Canvas(width=80))
+    assert "| cheap | $0.21" in markdown.render(summarise(trials), Canvas())
 
 
 def test_every_trial_can_be_looked_at(block: Block) -> None:

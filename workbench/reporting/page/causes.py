@@ -10,16 +10,20 @@ from workbench.reporting.page.evidence import named, section, tone
 from workbench.reporting.page.markup import Html, el
 from workbench.reporting.page.plots import RATE, Scale, axis, interval, pareto
 from workbench.reporting.page.table import Cell, Head, Row, numbers, table
-from workbench.reporting.schema import Agreement, ArmSummary, Block, Front, Given, Slice, Summary
+from workbench.reporting.schema import Agreement, ArmSummary, Block, Front, FrontPoint, Given, Slice, Summary
 from workbench.reporting.wording import (
+    WORTH,
     amount,
     arm_name,
     bounds_of,
+    charged,
+    gained,
     percent,
     percent_interval,
     plural,
     rate,
     signed,
+    standing,
 )
 from workbench.reporting.wording import interval as interval_of
 
@@ -199,12 +203,30 @@ def spending(block: Block) -> Html:
 
 def _front(block: Block, front: Front) -> Html:
     tones = {arm.arm: tone(arm.condition) for arm in block.arms}
-    best = ", ".join(arm_name(point.arm) for point in front.points if point.best)
-    text = (
-        f"Filled points: by the estimates, no other arm is both cheaper and better ({best}). Where intervals"
-        " overlap that may be chance; the differences above say what is clearly better."
-    )
-    return el("figure", pareto(front, tones), el("figcaption", text), class_="scroll")
+    heads = [
+        Head("Arm", numeric=False),
+        Head("Price a trial"),
+        Head("Success"),
+        Head("Standing", numeric=False),
+        Head("Gain in success"),
+        Head("Extra price"),
+    ]
+    text = f"{WORTH} Filled points are on the front, by the estimates."
+    drawn = el("figure", pareto(front, tones), el("figcaption", text), class_="scroll")
+    rows = [_worth(point, front.unit) for point in front.points]
+    return Html(drawn + table("Success against price", heads, rows))
+
+
+def _worth(point: FrontPoint, unit: str) -> Row:
+    gain, extra = point.gain, point.extra
+    return [
+        arm_name(point.arm),
+        _price(point.price, unit),
+        _share(point.success),
+        standing(point),
+        Cell(gained(point)[0], None if gain is None else gain.value),
+        Cell(charged(point, unit), None if extra is None else extra.value),
+    ]
 
 
 def _spending(arm: ArmSummary) -> Row:

@@ -10,13 +10,16 @@ from workbench.core.types import FunnelStage
 from workbench.reporting.findings import holm_words, if_missing, stands
 from workbench.reporting.numbers import Comparison, Estimate, Total
 from workbench.reporting.report import Canvas
-from workbench.reporting.schema import ArmSummary, Block, Summary
+from workbench.reporting.schema import ArmSummary, Block, FrontPoint, Summary
 from workbench.reporting.wording import (
     BY_CHANCE,
     DETECTABLE,
+    WORTH,
     amount,
     arm_name,
     bounds_of,
+    charged,
+    gained,
     interval,
     measured,
     missing_range,
@@ -28,6 +31,7 @@ from workbench.reporting.wording import (
     share_range,
     signed,
     stages,
+    standing,
     trials,
 )
 
@@ -72,6 +76,11 @@ def _block(block: Block) -> Iterator[str]:
     used = [_used(arm) for arm in block.arms if arm.load_recall.value is not None]
     yield from _table(_USE, used, "Skills used: value [95% interval] (tasks)")
     yield from _table(_SPENT, [_spent(arm) for arm in block.arms], "Spent: value [95% interval] (tasks)")
+    if block.front is not None:
+        rows = [_worth(point, block.front.unit) for point in block.front.points]
+        yield from _table(_WORTH, rows, "Success against price")
+        yield WORTH
+        yield ""
     yield from _table(
         ("cause", "arm", "trials", "example"),
         [row for arm in block.arms for row in _exclusions(arm)],
@@ -86,6 +95,7 @@ _SPENT = (
     *("arm", "tokens per trial", "seconds per trial", "cost per trial", "cost per success"),
     *("tokens in all", "cost in all", "seconds in all"),
 )
+_WORTH = ("arm", "price per trial", "success", "standing", "gain in success", "extra price")
 _DIFFERENCE = ("", "difference", "95% interval", "p", "won/lost", "gold gap closed", "MDE", "if missing")
 
 
@@ -190,6 +200,12 @@ def _spent(arm: ArmSummary) -> Sequence[str]:
         _sum(arm.spending.cost_usd, ",.2f"),
         _sum(arm.spending.seconds, ",.1f"),
     )
+
+
+def _worth(point: FrontPoint, unit: str) -> Sequence[str]:
+    gain, _ = gained(point)
+    shown = (_priced(point.price, unit), _rated(point.success), standing(point), gain, charged(point, unit))
+    return (arm_name(point.arm), *shown)
 
 
 def _priced(found: Estimate, unit: str) -> str:

@@ -74,6 +74,7 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> Iterator[RenderableType]
         ("Over repeated trials", sections.passes(block, width)),
         ("Skills used (over so many tasks)", usage.use(block, width)),
         ("Spent (over so many tasks)", usage.spending(block, width)),
+        ("Success against price", usage.worth(block, width)),
         ("Excluded", sections.exclusions(block)),
     ):
         yield from _section(title, content)
