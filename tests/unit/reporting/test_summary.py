@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.core.record import Spend, TrialRecord
+from workbench.core.record import RankedEntry, Spend, TrialRecord
 from workbench.core.types import FUNNEL, Arm
 from workbench.reporting.announce import summary_of
 from workbench.reporting.schema import ArmSummary, Block, Summary
@@ -292,6 +292,33 @@ def test_routing_is_scored_once_per_task_whatever_the_epochs_and_models(
     assert rate is not None
     assert (hit.low, hit.high) == (rate.low, rate.high)
     assert strata["single"].metrics["Hit@1"].value == pytest.approx(2 / 3)
+
+
+def test_what_was_given_is_scored_at_its_depth_though_no_record_holds_it(
+    make_record: Make, make_trial: MakeTrial
+) -> None:
+    """Of two gold skills one is third, one eighth: seven given hold one of them, eight both."""
+
+    def trial(task: str, k: int) -> Trial:
+        record = make_record(task, "routed-bm25", 1, k=k, gold=("g1", "g2"), metrics={"Hit@1": 0.0})
+        names = ("a", "b", "g1", "c", "d", "e", "f", "g2" if task != "t11" else "h")
+        ranking = tuple(RankedEntry(id=name, score=-n) for n, name in enumerate(names))
+        return make_trial(
+            record.model_copy(update={"route": record.route.model_copy(update={"ranking": ranking})}),
+            run=f"k={k}",
+        )
+
+    (found,) = summarise([trial(task, k) for task, k in product(TASKS, (7, 8))]).routing
+    metrics = found.strata[0].metrics
+    assert found.depths == (7, 8)
+    assert {name: metrics[name].value for name in ("Recall@7", "FullCoverage@7", "Hit@1")} == {
+        "Recall@7": 0.5,
+        "FullCoverage@7": 0,
+        "Hit@1": 0,
+    }
+    assert metrics["Recall@8"].value == pytest.approx(23 / 24)
+    assert metrics["FullCoverage@8"].value == pytest.approx(11 / 12)
+    assert (metrics["FullCoverage@8"].tasks, metrics["FullCoverage@8"].low is not None) == (12, True)
 
 
 def test_a_task_whose_routing_is_unknown_is_counted_as_such(
