@@ -18,7 +18,7 @@ from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.layout import Layout
 from workbench.evaluation.state import TrialState
 from workbench.evaluation.verify import Verdict, alive, verify
-from workbench.sandboxing.successor import Swept
+from workbench.sandboxing.cleaning import Swept
 
 _SHOWN = 20
 

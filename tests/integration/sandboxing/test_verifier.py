@@ -108,6 +108,11 @@ honest() {
 }
 if honest; then echo 0; else echo 1; fi > /logs/verifier/reward.txt
 """
+WHOLE = """#!/bin/bash
+[ ! -L /usr/local ] && [ ! -L /etc/apt ] && [ -e /etc/ssl/openssl.cnf ] && [ -d /opt ] &&
+  [ ! -e /root/.config ] && [ ! -e /root/.local ] && whole=1
+echo ${whole:-0} > /logs/verifier/reward.txt
+"""
 FAILED = '{"results": {"tests": [{"name": "a", "status": "failed"}]}}'
 PRELUDE = "#!/bin/bash\nreward=/logs/verifier/reward\n"
 INCIDENTS = ["swept:loader", "swept:program", "swept:pytest", "swept:python", "swept:tools"]
@@ -242,10 +247,30 @@ async def test_F46_VF_12_no_process_of_the_agent_runs_beside_the_verifier(
     assert (await judged(box, task(tmp_path, script), fresh=fresh))[0].reward == 1.0
 
 
-async def test_F46_a_system_folder_that_was_swapped_is_tampering(box: DockerSandbox, tmp_path: Path) -> None:
-    await sh(box, "cp -a /usr/local /elsewhere && rm -rf /usr/local && ln -s /elsewhere /usr/local")
-    with pytest.raises(TrialError, match=r"tamper. /usr/local was a folder"):
-        await judged(box, task(tmp_path, HONEST), fresh=True)
+@MODES
+async def test_F46_a_system_folder_that_was_swapped_is_the_images_again(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    swaps = [
+        "cp -a /usr/local /elsewhere && rm -rf /usr/local && ln -s /elsewhere /usr/local",
+        "rm -rf /etc/apt && ln -s /elsewhere /etc/apt && rm -rf /etc/ssl && touch /etc/ssl",
+        "rm -rf /opt && touch /opt && ln -s /elsewhere /root/.config && ln -s /elsewhere /root/.local",
+        "echo done > /job/answer",
+    ]
+    await sh(box, " && ".join(swaps))
+    verdict, incidents = await judged(box, task(tmp_path, WHOLE), fresh=fresh)
+    assert verdict.reward == 1.0
+    assert incidents == ["swept:system"]
+
+
+@pytest.mark.parametrize("damage", ["cd /; rm -rf /job; touch /job", "cd /; rm -rf /job; ln -s /job /job"])
+@MODES
+async def test_F46_what_no_container_can_be_made_of_is_the_agents_failure(
+    box: DockerSandbox, tmp_path: Path, damage: str, fresh: bool
+) -> None:
+    await sh(box, damage)
+    with pytest.raises(TrialError, match="agent_damage.*though its image can"):
+        await judged(box, task(tmp_path, HONEST), fresh=fresh)
 
 
 async def test_F46_VF_05_what_a_test_leaves_running_does_not_change_its_reward(

@@ -31,6 +31,7 @@ from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.types import Network
 from workbench.sandboxing import archive, files, network, podman
 from workbench.sandboxing.availability import engine_url
+from workbench.sandboxing.cleaning import Swept
 from workbench.sandboxing.cleanup import clean_up, for_people
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.configuration import resolve
@@ -40,7 +41,6 @@ from workbench.sandboxing.fleet import Fleet, Started, shared_fleet
 from workbench.sandboxing.judging import Judging
 from workbench.sandboxing.losses import Losses
 from workbench.sandboxing.services import services
-from workbench.sandboxing.successor import Swept
 from workbench.sandboxing.transfer import Tree, unpack
 from workbench.sandboxing.watchdog import DEFAULT_MB
 
