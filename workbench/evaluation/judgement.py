@@ -31,6 +31,12 @@ def is_shared(experiment: Experiment, task: BenchmarkTask) -> bool:
     return any(fnmatchcase(task.id, pattern) for pattern in experiment.suite.spec.shared_verifier)
 
 
+def kept_changes(experiment: Experiment, task: BenchmarkTask) -> tuple[str, ...]:
+    """Paths of the image that a task has its agent change."""
+    stated = experiment.suite.spec.kept_changes
+    return tuple(path for pattern, paths in stated.items() if fnmatchcase(task.id, pattern) for path in paths)
+
+
 @asynccontextmanager
 async def place(
     experiment: Experiment, task: BenchmarkTask, record: TrialState
@@ -48,7 +54,7 @@ async def place(
     fresh = not is_shared(experiment, task)
     await box.settle()
     network = verifier_network(experiment.suite, task)
-    async with box.judged(network, fresh=fresh) as (judged, swept):
+    async with box.judged(network, fresh=fresh, keep=kept_changes(experiment, task)) as (judged, swept):
         _report(swept, record)
         yield SandboxEnvironmentProxy(judged)
 

@@ -11,7 +11,7 @@ owners, modes, times and hard links, and does not slow down with the number of f
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
@@ -53,13 +53,16 @@ class Judging:
     Args:
         started: the agent's container.
         config: what it was started from.
+        keep: paths of the image that the agent was to change.
     """
 
-    def __init__(self, fleet: Fleet, started: Started, config: DockerConfig) -> None:
+    def __init__(
+        self, fleet: Fleet, started: Started, config: DockerConfig, keep: Sequence[str] = ()
+    ) -> None:
         self._fleet = fleet
         self._started = started
         self._config = config
-        self._rules = Rules(started.image["Config"])
+        self._rules = Rules(started.image["Config"], keep)
 
     @asynccontextmanager
     async def fresh(self, network: Network) -> AsyncIterator[tuple[Started, Swept]]:
@@ -128,7 +131,7 @@ class Judging:
 
     async def _emptied(self, container: Container) -> Swept:
         """A container without its agent; where it has no services to keep, process 1 is a new one too."""
-        if self._started.services:
+        if self._started.services or self._config.tmpfs:  # which a restart would empty
             await silence(container, self._started.services)
         else:
             await restart(container)

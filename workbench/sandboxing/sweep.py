@@ -75,15 +75,17 @@ class Rules:
 
     Args:
         image: the ``Config`` of the engine's record of it.
+        keep: absolute paths of the image that the agent was to change; what is below them is its work.
     """
 
-    def __init__(self, image: Mapping[str, Any]) -> None:
+    def __init__(self, image: Mapping[str, Any], keep: Iterable[str] = ()) -> None:
         pairs = (entry.partition("=") for entry in image.get("Env") or ())
         path = next((value for name, _, value in pairs if name == "PATH"), DEFAULT_PATH)
         self.folders = tuple(dict.fromkeys((*path.split(":"), *DEFAULT_PATH.split(":"))))
         self._entry = frozenset(word for word in image.get("Entrypoint") or () if word.startswith("/"))
         self._serves = bool(image.get("Entrypoint"))
         self._work = posixpath.normpath(image.get("WorkingDir") or "/")
+        self._keep = tuple(map(posixpath.normpath, keep))
         self._environments = frozenset(self._prefixes())
         prefixes = {"", "/usr", "/usr/local"} | self._environments
         self._never = orders.never(prefixes)
@@ -113,7 +115,9 @@ class Rules:
         return posixpath.dirname(path) in self.folders
 
     def is_work(self, path: str) -> bool:
-        """Whether a path lies in the working folder, but in no environment of programs there."""
+        """Whether a path is kept, or lies in the working folder and in no environment of programs there."""
+        if self._is_kept(path):
+            return True
         if self._work == "/" or not _is_at_or_below(path, self._work):
             return False
         return not any(_is_at_or_below(path, each) for each in self._environments)
@@ -151,11 +155,16 @@ class Rules:
         return "python" if match and not brought_along and not self.is_work(path) else None
 
     def _reason_of_changed(self, path: str) -> Reason | None:
+        if self._is_kept(path):
+            return None
         if self.is_program(path) or path in self._entry:
             return "program"
         if self.is_work(path) or self._packages.fullmatch(path):
             return None
         return self._owned.reason(path)
+
+    def _is_kept(self, path: str) -> bool:
+        return any(_is_at_or_below(path, each) for each in self._keep)
 
     def _prefixes(self) -> Iterator[str]:
         """What the folders of programs belong to: ``/opt/venv`` for ``/opt/venv/bin``."""

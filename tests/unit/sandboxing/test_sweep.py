@@ -190,6 +190,13 @@ def test_what_pytest_takes_up_stays_only_where_an_installer_recorded_it() -> Non
     assert Swept(found.reasons).incidents == ["swept:pytest"]
 
 
+def test_what_a_task_has_its_agent_change_is_kept() -> None:
+    keep = ("/usr/local/bin/tool", f"{PACKAGES}/used")
+    changes = [("/usr/local/bin/tool", 0), (f"{PACKAGES}/used/a.py", 0), (f"{PACKAGES}/used/b.py", 1)]
+    found = Rules(IMAGE, keep).sort(Change(*change) for change in [*changes, ("/usr/bin/env", 0)])
+    assert (found.restore, found.packages) == (("/usr/bin/env",), ())
+
+
 def test_names_that_cannot_be_told_go_where_they_might_give_orders() -> None:
     found = sweep((f"{PACKAGES}/\ufffd.pth", 1), ("/app/\ufffd.txt", 1))
     assert (found.remove_like, found.remove) == ((f"{PACKAGES}/\ufffd.pth",), ())
