@@ -24,7 +24,7 @@ _SAID = frozenset(("python", "pytest", "program", "installs"))
 """Reasons that the scripts below give."""
 _PIN = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH\n"
 _REMOVE = _PIN + 'exec rm -rf -- "$@"'
-_REMOVE_LIKE = _PIN + "IFS=; rm -rf -- $1"
+_REMOVE_LIKE = _PIN + "LC_ALL=C; export LC_ALL; IFS=; rm -rf -- $1"
 _READ = _PIN + '[ -f "$1" ] && [ ! -L "$1" ] && head -c 65536 -- "$1"'
 _PLUGINS = (
     _PIN
@@ -156,9 +156,9 @@ def _named_folders(data: bytes, home: str) -> list[str] | None:
 
 
 def _like(path: str) -> str:
-    """A shell's pattern for a name of which some bytes cannot be told."""
+    """A shell's pattern for a name of which some bytes cannot be told: each is any that is not ASCII."""
     quoted = "".join(f"\\{letter}" if letter in "\\*?[]" else letter for letter in path)
-    return quoted.replace("\ufffd", "*")
+    return quoted.replace("\ufffd", "[! -~]")
 
 
 async def _each(container: Container, script: str, paths: Sequence[str], *first: str) -> list[str]:

@@ -108,6 +108,44 @@ honest() {
 }
 if honest; then echo 0; else echo 1; fi > /logs/verifier/reward.txt
 """
+HOOKS = r"""
+packages=/usr/lib/python3/dist-packages
+mkdir -p /elsewhere/x.egg/EGG-INFO /elsewhere/y-1.dist-info
+evil='import os; os.system("echo evil >> /job/said")'
+plugin='[pytest11]
+x = x
+'
+printf %s "$plugin" > /elsewhere/x.egg/EGG-INFO/entry_points.txt
+printf %s "$plugin" > /elsewhere/y-1.dist-info/entry_points.txt
+mkdir $packages/Z-1.DIST-INFO; printf %s "$plugin" > $packages/Z-1.DIST-INFO/entry_points.txt
+ln -s /elsewhere/y-1.dist-info $packages/y-1.dist-info
+echo "$evil" > $packages/$(printf '\377').pth
+echo /elsewhere/x.egg > $packages/egg.pth; echo '/elsewhere   ' > $packages/blank.pth
+printf '\357\273\277/elsewhere\n' > $packages/mark.pth; echo /none/../elsewhere > $packages/up.pth
+touch /elsewhere/zip; echo /elsewhere/zip > $packages/zip.pth
+mkdir /job/mine; echo /job/mine > $packages/mine.pth
+echo "$evil" | tee $packages/apport_python_hook.py /usr/local/bin/re.py > $packages/pluggy.pyc
+mkdir /usr/local/bin/json; echo "$evil" > /usr/local/bin/json/__init__.py
+printf '#!/usr/bin/python3\nimport re, json\n' > /usr/local/bin/asks; chmod +x /usr/local/bin/asks
+printf '%s\n' lib > /usr/bin/python3._pth
+cp /lib/x86_64-linux-gnu/libz.so.1 /usr/local/lib/libother.so.1
+cp /usr/local/lib/libother.so.1 /usr/lib/x86_64-linux-gnu/libz.so.1.99
+mkdir -p /usr/lib/x86_64-linux-gnu/glibc-hwcaps/x86-64-v2
+cp /usr/local/lib/libother.so.1 /usr/lib/x86_64-linux-gnu/glibc-hwcaps/x86-64-v2/libz.so.1; ldconfig
+rm -f /job/said
+"""
+HOOKED = r"""#!/bin/bash
+packages=/usr/lib/python3/dist-packages
+whole() {
+  asks
+  python3 -c 'import sys; sys.exit("/job/mine" not in sys.path or "elsewhere" in str(sys.path))' &&
+  [ ! -e /job/said ] && [ "$(ls $packages/*.pth | grep -v distutils)" = $packages/mine.pth ] &&
+  ! ls -d $packages/*[yY]-1* $packages/[zZ]-1* $packages/pluggy* /usr/bin/*._pth 2> /dev/null | grep . &&
+  ! { ldconfig; ldconfig -p; } | grep 'libz.so.1 ' | grep -v ' => /lib/x86_64-linux-gnu/libz.so.1$' &&
+  [ ! -e $(dirname $(readlink -f /lib/x86_64-linux-gnu/libz.so.1))/libz.so.1.99 ]
+}
+if whole; then echo 1; else echo 0; fi > /logs/verifier/reward.txt
+"""
 WHOLE = """#!/bin/bash
 [ ! -L /usr/local ] && [ ! -L /etc/apt ] && [ -e /etc/ssl/openssl.cnf ] && [ -d /opt ] &&
   [ ! -e /root/.config ] && [ ! -e /root/.local ] && whole=1
@@ -245,6 +283,16 @@ async def test_F46_VF_12_no_process_of_the_agent_runs_beside_the_verifier(
     await sh(box, "for i in 1 2 3; do setsid env -i sleep 4242 > /dev/null 2>&1 & done")
     script = "#!/bin/bash\ncat /proc/[0-9]*/cmdline | grep -aq 424[2]; echo $? > /logs/verifier/reward.txt\n"
     assert (await judged(box, task(tmp_path, script), fresh=fresh))[0].reward == 1.0
+
+
+@MODES
+async def test_F46_nothing_is_found_first_or_hooked_in(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    await sh(box, HOOKS)
+    verdict, incidents = await judged(box, task(tmp_path, HOOKED), fresh=fresh)
+    assert verdict.reward == 1.0, verdict.output
+    assert incidents == ["swept:loader", "swept:pytest", "swept:python"]
 
 
 @MODES
