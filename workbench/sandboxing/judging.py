@@ -30,7 +30,7 @@ from workbench.sandboxing.successor import (
     changes,
     copy,
     frozen,
-    restart,
+    halted,
     restore,
     silence,
     snapshot,
@@ -131,17 +131,24 @@ class Judging:
 
     async def _emptied(self, container: Container) -> Swept:
         """A container without its agent; where it has no services to keep, process 1 is a new one too."""
-        if self._started.services or self._config.tmpfs:  # which a restart would empty
-            await silence(container, self._started.services)
-        else:
-            await restart(container)
         async with AsyncExitStack() as kept:
-            async with frozen(container, self._started.services):
+            async with self._at_rest(container):
                 sweep = await anyio.to_thread.run_sync(self._rules.sort, await changes(container))
                 pristine = await kept.enter_async_context(self._pristine(sweep))
                 swapped = await restore(container, sweep, pristine)
-            await silence(container, self._started.services)
             return await clean(container, sweep, self._rules, pristine, swapped)
+
+    @asynccontextmanager
+    async def _at_rest(self, container: Container) -> AsyncIterator[None]:
+        """Nothing of a container runs within this context, and nothing of its agent's after it."""
+        if not self._started.services and not self._config.tmpfs:  # which would be emptied
+            async with halted(container):
+                yield
+            return
+        await silence(container, self._started.services)
+        async with frozen(container, self._started.services):
+            yield
+        await silence(container, self._started.services)
 
     async def _blamed(self, error: TrialError) -> TrialError:
         """The error that says whose doing it is that no container can be made fit for a verifier.

@@ -58,6 +58,18 @@ async def frozen(container: Container, spared: Sequence[str]) -> AsyncIterator[N
             await _asked(container, lambda api: api.unpause(container.id))
 
 
+@asynccontextmanager
+async def halted(container: Container) -> AsyncIterator[None]:
+    """Every process of the container is ended, process 1 too; after this context it is started anew.
+
+    An agent that was root may have changed what process 1 does, and cannot be told from it by any name.
+    """
+    container.close_channels()
+    await _asked(container, lambda api: api.stop(container.id, timeout=0))
+    yield
+    await _asked(container, lambda api: api.start(container.id))
+
+
 async def snapshot(container: Container, spared: Sequence[str]) -> tuple[str, list[Change]]:
     """The container's files as an image, and what of them changed since its own image.
 
@@ -107,15 +119,9 @@ async def silence(container: Container, spared: Sequence[str]) -> None:
                 if await _processes(container) <= _OWN_PROCESSES:
                     return
             except InfrastructureError:
-                await restart(container)
+                await _asked(container, lambda api: api.restart(container.id, timeout=0))
                 return
     raise TrialError("tamper", "processes of the agent could not be killed before verification")
-
-
-async def restart(container: Container) -> None:
-    """End every process of a container, process 1 too, and start it anew with the files it has."""
-    container.close_channels()
-    await _asked(container, lambda api: api.restart(container.id, timeout=0))
 
 
 async def _processes(container: Container) -> int:
