@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Protocol, cast
+from typing import Annotated, Literal, Protocol, cast
 
 from pydantic import Field
 
@@ -44,6 +44,9 @@ class Sample(Content):
     router_k: int = Field(ge=1, le=100, description="skills given to the agent in place of the suite's")
 
 
+AbsolutePath = Annotated[str, Field(pattern=r"^/[^\x00]+$")]
+
+
 class SuiteSpec(Content):
     """The keys of a ``suite.yaml``."""
 
@@ -64,6 +67,11 @@ class SuiteSpec(Content):
         default=(),
         description="tasks (patterns) verified in the agent's own container: they need services of the image"
         " with their state; what the agent itself started is killed there as elsewhere",
+    )
+    kept_changes: dict[str, tuple[AbsolutePath, ...]] = Field(
+        default={},
+        description="tasks (patterns) -> absolute paths among the image's programs, libraries and packages"
+        " that the task has its agent change; all others are as in the image when its verifier runs",
     )
     substitute_bases: bool = Field(
         default=False, description="build missing base images from Debian packages (stdlib-only suites)"

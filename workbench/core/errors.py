@@ -153,6 +153,7 @@ POLICY: dict[str, Policy] = {
     "verifier_timeout": Policy(retry=False),
     "tamper": Policy(retry=False),
     "agent_resource": Policy(retry=False, score=0.0),
+    "agent_damage": Policy(retry=False, score=0.0),
     "invalid_treatment": Policy(retry=True, stops_run=True),
     "stopped": Policy(retry=True),
     "cancelled": Policy(retry=True),
@@ -162,6 +163,7 @@ POLICY: dict[str, Policy] = {
 
 ``agent_resource``: the agent used up its container, by the engine's own account, so nothing is left to
 judge. That is its failure and scored so; a container lost for any other reason is ``infra:sandbox_lost``.
+``agent_damage``: no container can be made of what the agent left, while one of the image can.
 """
 
 

@@ -166,7 +166,7 @@ class Outcome(_Part):
         status: ``scored`` or ``excluded``; excluded trials have no reward.
         reward: in [0, 1], ``None`` when excluded.
         cause: the key of `errors.POLICY` that ended the trial, ``None`` when a verifier judged it. A
-            cause that has a score there (``agent_resource``: 0) is ``scored``.
+            cause that has a score there (``agent_resource``, ``agent_damage``: 0) is ``scored``.
         detail: for people, at most 2,000 characters.
         incidents: e.g. ``agent_timeout``; they do not change the score.
         funnel: the stage at which the gold skills were lost; ``None`` when excluded.

@@ -18,7 +18,7 @@ from workbench.evaluation.experiment import Experiment
 from workbench.evaluation.layout import Layout
 from workbench.evaluation.state import TrialState
 from workbench.evaluation.verify import Verdict, alive, verify
-from workbench.sandboxing.successor import Swept
+from workbench.sandboxing.cleaning import Swept
 
 _SHOWN = 20
 
@@ -29,6 +29,12 @@ def is_shared(experiment: Experiment, task: BenchmarkTask) -> bool:
     if asked is not None:
         return asked == "shared"
     return any(fnmatchcase(task.id, pattern) for pattern in experiment.suite.spec.shared_verifier)
+
+
+def kept_changes(experiment: Experiment, task: BenchmarkTask) -> tuple[str, ...]:
+    """Paths of the image that a task has its agent change."""
+    stated = experiment.suite.spec.kept_changes
+    return tuple(path for pattern, paths in stated.items() if fnmatchcase(task.id, pattern) for path in paths)
 
 
 @asynccontextmanager
@@ -48,7 +54,7 @@ async def place(
     fresh = not is_shared(experiment, task)
     await box.settle()
     network = verifier_network(experiment.suite, task)
-    async with box.judged(network, fresh=fresh) as (judged, swept):
+    async with box.judged(network, fresh=fresh, keep=kept_changes(experiment, task)) as (judged, swept):
         _report(swept, record)
         yield SandboxEnvironmentProxy(judged)
 

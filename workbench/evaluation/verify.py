@@ -27,6 +27,8 @@ from workbench.evaluation.reward import MAX_JSON, MAX_TEXT, check_ran, read_rewa
 from workbench.sandboxing.transfer import put_tree, tree_digest
 
 _MAX_CTRF = 1024 * 1024
+_UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+"""That a session of pytest began is seen even if the code that it tests ends the process."""
 Files = Mapping[str, tuple[bytes, bool]]
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
@@ -132,6 +134,7 @@ async def _silence(sandbox: SandboxEnvironment) -> None:
 async def _run(sandbox: SandboxEnvironment, task: BenchmarkTask, layout: Layout) -> ExecResult[str]:
     seconds = max(1, round(task.limits.verifier_seconds))
     env = {
+        **_UNBUFFERED,
         **verifiers_home(sandbox),
         **layout.env,
         **resolve_env(task.verifier_env, f"{task.id}: [verifier.env]"),

@@ -7,7 +7,7 @@ places. `sweep` decides by them what of an agent's changes may stand.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 Reason = Literal[
@@ -22,8 +22,9 @@ Reason = Literal[
     "pytest",
     "tools",
     "jobs",
+    "system",
 ]
-Table = tuple[tuple[Reason, re.Pattern[str]], ...]
+Rows = Sequence[tuple[Reason, str]]
 QUIET = frozenset(("places", "cache", "installs"))
 """Reasons that say nothing of how an agent works; they are no incident."""
 PLACES = ("/tests", "/solution", "/logs/verifier")
@@ -31,73 +32,117 @@ PLACES = ("/tests", "/solution", "/logs/verifier")
 LOADER_CACHE = "/etc/ld.so.cache"
 VERIFIERS_PROGRAMS = frozenset(("pytest", "py.test", "uv", "uvx"))
 """Programs that a verifier installs for itself or finds in the image, but never takes from an agent."""
+FETCHERS = frozenset(("curl", "wget", "pip", "pip3"))
+"""Programs by which it installs them; where the image has none, neither has the agent."""
+RECORDED = frozenset(("packaging", "pygments", "exceptiongroup", "tomli", "argcomplete"))
+"""Modules that pytest takes up and other packages need: they stay where an installer recorded them."""
+LINKERS_FOLDER = "glibc-hwcaps"
 
-_HOME = r"/(?:root|home/[^/]+)/"
-_PACKAGES = r".*/(?:site|dist)-packages/"
-_ELSEWHERE = r"(?!.*/(?:site|dist)-packages/)"
-_PYTHON = r"(?P<home>.*/lib(?:64)?/python[\d.]*)/(?!(?:site|dist)-packages(?:/|$))"
-_PYTEST = (
-    r"(?:_pytest|pytest|pytest_[a-z_]+|pluggy|iniconfig|packaging|pygments|exceptiongroup|tomli|argcomplete)"
-)
+_END = r"(?:/|\Z)"
+_HOME = r"/(?:root|home/[^/]+)"
+_VERSION = r"python\d[\d.]*"
+_NOT_PACKAGES = r"(?!(?:site|dist)-packages(?:/|\Z))"
+_PYTEST = r"(?:_pytest|pytest|pytest_[a-z_]+|pluggy|iniconfig)"
 _INSTALLERS = r"(?:pip|setuptools|_distutils_hack|pkg_resources|wheel|uv)"
-_NEVER: tuple[tuple[Reason, str], ...] = (
-    ("places", "(?:" + "|".join(map(re.escape, PLACES)) + r")(?:/.*)?"),
-    ("cache", re.escape(LOADER_CACHE)),
-    ("loader", r"/etc/ld\.so\..*"),
-    ("loader", r"/etc/(?:nsswitch\.conf|ssl/openssl\.cnf)"),
-    ("loader", r".*/(?:ld-linux[^/]*|ld-[\d.]+|ld-musl[^/]*|lib(?:c|dl|m|pthread|rt)(?:-[\d.]+)?)\.so[^/]*"),
-    ("loader", r".*/gconv(?:/.*)?/gconv-modules[^/]*(?:/.*)?"),
-    ("python", r".*/(?:site|user)customize(?:\.[^/]*|/.*)?"),
-    ("pytest", _ELSEWHERE + r".*/(?:conftest\.py|\.?pytest\.ini)"),
-    ("pytest", r"/(?:pyproject\.toml|tox\.ini|setup\.cfg|setup\.py)"),
-    ("pytest", rf".*/{_PYTEST}(?:\.py|/__init__\.py)"),
-    ("pytest", _PACKAGES + rf"{_PYTEST}(?:/.*|-[^/]*\.(?:dist|egg)-info(?:/.*)?)?"),
-    ("tools", _PACKAGES + rf"{_INSTALLERS}(?:/.*|\.py|-[^/]*\.(?:dist|egg)-info(?:/.*)?)?"),
-    ("tools", r"/etc/(?:dpkg/dpkg\.cfg(?:\.d)?|perl)(?:/.*)?"),
-    ("tools", _HOME + r"\.dpkg\.cfg"),
-    ("tools", _HOME + r"\.(?:curlrc|wgetrc|netrc|npmrc|pydistutils\.cfg)"),
-    ("tools", _HOME + r"\.(?:pip|config/pip|config/uv)(?:/.*)?"),
-    ("tools", _HOME + r"\.local/bin/(?:uvx?|env(?:\.[^/]*)?|py\.?test)"),
-    ("tools", r"/etc/(?:pip\.conf|wgetrc|uv(?:/.*)?|apt/(?:apt\.conf|auth\.conf)(?:\.d)?(?:/.*)?)"),
-    ("installs", r"/etc/apt/.+|/var/(?:lib/(?:dpkg|apt)|cache/(?:apt|debconf))(?:/.*)?"),
-    ("installs", r"/usr/(?:local/)?(?:lib|share)(?:/[^/]+)?/(?:perl|perl5|perl-base|site_perl)(?:/.*)?"),
-    ("cache", _HOME + r"\.cache/(?:pip|uv)(?:/.*)?"),
-)
-_KEPT_BY_SYSTEM = r"(?!.*(?:\.cache|/locale-archive)$)"
+_MODULE = rf"(?:{_END}|\.[^/]*\Z|-[^/]*\.(?i:dist|egg)-(?i:info){_END})"
+_KEPT_BY_SYSTEM = r"(?!.*(?:\.cache|/locale-archive)\Z)"
 JOBS = re.compile(r"/var/spool/(?:cron|at|anacron)(?:/.*)?|/etc/(?:crontab|anacrontab|cron\.[^/]*(?:/.*)?)")
 """What a scheduler that an ENTRYPOINT starts would run beside the verifier."""
-STANDARD = re.compile(_PYTHON + r"(?!.*__pycache__).*")
+STANDARD = re.compile(
+    rf"(?P<home>.*/lib(?:64)?/{_VERSION})/{_NOT_PACKAGES}(?!(?:.*/)?__pycache__(?:/|\Z)).*", re.DOTALL
+)
 """The standard library of the Python at ``home``, in which a new package would hide a module of its name."""
-TO_READ = re.compile(_PACKAGES + r"(?:[^/]*\.pth|[^/]*\.(?:dist|egg)-info/entry_points\.txt)")
-"""Files that may tell Python or pytest to run something."""
-COMPILED = re.compile(r"(?P<folder>.*)/__pycache__/(?P<name>[^/.]+)\.[^/]*\.pyc")
+PATH_FILE = re.compile(r".*/(?:site|dist)-packages/[^/]*\.pth", re.DOTALL)
+"""Files that may tell Python to run something, or where else to look."""
+ENTRY_POINTS = re.compile(
+    r"(?P<record>.*/(?:site|dist)-packages/[^/]*(?:[.-]info|\.egg/egg-info))/entry_points\.txt",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Files that may tell pytest to run something; their folder is the group ``record``."""
+COMPILED = re.compile(r"(?P<folder>.*)/__pycache__/(?P<name>[^/.]+)\.[^/]*\.pyc", re.DOTALL)
+PERL = re.compile(
+    r"(?P<folder>/etc/perl|/usr/(?:local/)?(?:lib|share)(?:/[^/]+)?/(?:perl5?|site_perl)(?:/\d[\d.]*)?)/(?P<module>.+)",
+    re.DOTALL,
+)
+"""Modules of Perl outside its own library; groups ``folder`` and ``module``."""
+PERLS_OWN = ("/usr/lib/*/perl-base", "/usr/share/perl/*", "/usr/lib/*/perl/*", "/usr/lib/*/perl5/*")
 
 
-def never(prefixes: Iterable[str]) -> Table:
-    """Reason -> paths that may neither be added nor changed.
+class Patterns:
+    """Reason -> pattern, looked up at once. The first pattern that is found tells the reason."""
+
+    def __init__(self, rows: Rows) -> None:
+        groups = (f"(?P<{reason}_{at}>{pattern})" for at, (reason, pattern) in enumerate(rows))
+        self._joined = re.compile("|".join(groups), re.DOTALL)
+        self._reasons: dict[str, Reason] = {f"{reason}_{at}": reason for at, (reason, _) in enumerate(rows)}
+
+    def reason(self, path: str) -> Reason | None:
+        """The reason of a path, ``None`` where no pattern is found in it."""
+        match = self._joined.search(path)
+        return None if match is None else self._reasons[match.lastgroup or ""]
+
+
+def never(prefixes: Iterable[str]) -> Patterns:
+    """Paths that may neither be added nor changed.
 
     Args:
         prefixes: folders that hold a ``bin`` and a ``lib``, such as ``/usr``.
     """
-    places = r"/(?:lib(?:64)?/python\d+\.zip(?:/.*)?|(?:s?bin/)?pyvenv\.cfg)"
-    return _compiled((("python", f"(?:{_any_of(prefixes)}){places}"), *_NEVER))
+    own = f"(?:{_any_of(prefixes)})"
+    libraries = rf"\A{own}/lib(?:32|64|x32)?/(?:[^/]+/)?"
+    packages = rf"\A(?:{own}|{_HOME}/\.local)/lib(?:64)?/python[\d.]*/(?:site|dist)-packages/"
+    return Patterns(
+        (
+            ("places", rf"\A(?:{'|'.join(map(re.escape, PLACES))}){_END}"),
+            ("cache", rf"\A{re.escape(LOADER_CACHE)}\Z"),
+            ("installs", rf"\A/etc/ld\.so\.conf\.d{_END}"),
+            ("loader", r"\A/etc/ld\.so\.(?:conf|preload)\Z"),
+            ("loader", r"\A/etc/(?:nsswitch\.conf|ssl/openssl\.cnf)\Z"),
+            ("loader", libraries + r"(?:ld-linux[^/]*|ld-[\d.]+|ld-musl[^/]*)\.so[^/]*\Z"),
+            ("loader", libraries + r"lib(?:c|dl|m|pthread|rt)(?:-[\d.]+)?\.so[^/]*\Z"),
+            ("loader", libraries + rf"(?:{LINKERS_FOLDER}{_END}|gconv/gconv-modules)"),
+            ("python", rf"/(?:site|user)customize(?:\.[^/]*)?{_END}"),
+            ("python", r"\._pth\Z"),
+            ("python", rf"\A{own}/lib(?:64)?/python\d+\.zip{_END}"),
+            ("python", rf"\A{own}/(?:s?bin/)?(?:pyvenv\.cfg|pybuilddir\.txt)\Z"),
+            ("python", rf"{packages}apport_python_hook{_MODULE}"),
+            ("pytest", r"\A/(?:conftest\.py|\.?pytest\.(?:ini|toml))\Z"),
+            ("pytest", r"\A/(?:pyproject\.toml|tox\.ini|setup\.cfg|setup\.py)\Z"),
+            ("pytest", f"{packages}{_PYTEST}{_MODULE}"),
+            ("tools", f"{packages}{_INSTALLERS}{_MODULE}"),
+            ("tools", rf"\A{own}/(?:etc/)?(?:pip\.conf|npmrc)\Z"),
+            ("tools", rf"\A/etc/(?:dpkg/dpkg\.cfg|apt/apt\.conf|apt/auth\.conf)(?:\.d)?{_END}"),
+            ("tools", rf"\A/etc/(?:pip\.conf\Z|wgetrc\Z|uv{_END}|xdg/(?:pip|uv){_END})"),
+            ("tools", rf"\A/etc/ca-certificates/update\.d{_END}"),
+            ("tools", rf"\A/usr/share/python3/runtime\.d{_END}"),
+            ("tools", r"\A/usr/(?:sbin/policy-rc\.d|local/sbin/(?:adduser|deluser)\.local)\Z"),
+            ("tools", rf"\A{_HOME}/\.(?:curlrc|wgetrc|netrc|npmrc|dpkg\.cfg|pydistutils\.cfg)\Z"),
+            ("tools", rf"\A{_HOME}/\.(?:pip|config/pip|config/uv){_END}"),
+            ("tools", rf"\A{_HOME}/\.local/bin/(?:uvx?|env(?:\.[^/]*)?|py\.?test)\Z"),
+            ("installs", rf"\A(?:/etc/apt|/var/lib/(?:dpkg|apt)|/var/cache/(?:apt|debconf)){_END}"),
+            ("cache", rf"\A{_HOME}/\.cache/(?:pip|uv){_END}"),
+        )
+    )
 
 
-def owned(prefixes: Iterable[str]) -> Table:
-    """Reason -> files that are the image's to change; new ones may be added.
+def owned(prefixes: Iterable[str]) -> Patterns:
+    """Files that are the image's to change; new ones may be added.
 
     Args:
         prefixes: as for `never`.
     """
-    libraries = f"{_prefix(prefixes)}/lib(?:32|64|x32|exec)?/"
-    return _compiled(
+    libraries = rf"\A(?:{_any_of(prefixes)})/lib(?:32|64|x32|exec)?/"
+    return Patterns(
         (
-            ("loader", libraries + r".*\.so(?:\.[^/]*)?"),
-            ("loader", r"/etc/ssl/certs/ca-certificates\.crt"),
-            ("python", _PYTHON + r".*|.*/pyvenv\.cfg"),
-            ("program", r".*/bin/python[\d.]*|/etc/alternatives/.*"),
-            ("library", _KEPT_BY_SYSTEM + libraries + r".*"),
-            ("library", r"/usr/(?:local/)?share/(?:python|debconf|dpkg|nodejs|java|ruby)[^/]*/.*"),
+            ("loader", libraries + r".*\.so(?:\.[^/]*)?\Z"),
+            ("loader", r"\A/etc/ssl/certs/ca-certificates\.crt\Z"),
+            ("python", rf"\A.*(?:/lib(?:64)?/{_VERSION}/{_NOT_PACKAGES}|/pyvenv\.cfg\Z)"),
+            ("program", r"\A.*/bin/python[\d.]*\Z|\A/etc/alternatives/"),
+            ("library", _KEPT_BY_SYSTEM + libraries),
+            (
+                "library",
+                r"\A/etc/perl/|\A/usr/(?:local/)?share/(?:python|perl|debconf|dpkg|nodejs|java|ruby)",
+            ),
         )
     )
 
@@ -105,15 +150,34 @@ def owned(prefixes: Iterable[str]) -> Table:
 def package_pattern(prefixes: Iterable[str]) -> re.Pattern[str]:
     """Paths below the package folders of an image's Pythons; groups: ``folder``, ``top`` (first name)."""
     return re.compile(
-        rf"(?P<folder>(?:{_prefix(prefixes)}|{_HOME}\.local)/lib(?:64)?/python[\d.]*/(?:site|dist)-packages)"
-        r"/(?P<top>[^/]+)(?:/.*)?"
+        rf"(?P<folder>(?:{_any_of(prefixes)}|/opt/[^/]+|{_HOME}/\.local)"
+        r"/lib(?:64)?/python[\d.]*/(?:site|dist)-packages)/(?P<top>[^/]+)(?:/.*)?",
+        re.DOTALL,
     )
 
 
-def folder_pattern(prefixes: Iterable[str]) -> re.Pattern[str]:
-    """Folders of libraries that must still be folders, or nothing below them is what it seems."""
-    within = r"(?:/[^/]*-linux-[^/]*|/python[\d.]*(?:/(?:site|dist)-packages)?)?"
-    return re.compile(rf"{_prefix(prefixes)}/lib(?:32|64|x32|exec)?{within}")
+def library_pattern(prefixes: Iterable[str]) -> re.Pattern[str]:
+    """Libraries where the loader looks for them."""
+    return re.compile(
+        rf"(?:{_any_of(prefixes)})/lib(?:32|64|x32)?/(?:[^/]*-linux-[^/]*/)?[^/]*\.so(?:\.[^/]*)?", re.DOTALL
+    )
+
+
+def above_pattern(prefixes: Iterable[str], programs: Iterable[str]) -> re.Pattern[str]:
+    """Folders above the places of this module: what is no folder there leads somewhere else.
+
+    Args:
+        programs: folders that ``PATH`` names.
+    """
+    known = {part for each in (*prefixes, *programs) for part in _parents(each)}
+    python = r"python[\d.]*(?:/(?:site|dist)-packages)?"
+    libraries = rf"(?:{_any_of(prefixes)})/lib(?:32|64|x32|exec)?(?:/[^/]*-linux-[^/]*|/{python})?"
+    homes = rf"/home|{_HOME}(?:/\.(?:cache|config|local(?:/bin|/lib(?:64)?(?:/{python})?)?))?"
+    system = (
+        r"/etc(?:/(?:apt|dpkg|ssl|perl|xdg|ca-certificates|alternatives))?|/var(?:/(?:lib|cache))?|/logs|/opt"
+    )
+    shares = r"/usr(?:/local)?/(?:share|etc)(?:/(?:python3|debconf|dpkg|perl5?))?"
+    return re.compile("|".join((_any_of(known), libraries, homes, system, shares)), re.DOTALL)
 
 
 def searched_after(folder: str) -> tuple[str, ...]:
@@ -129,13 +193,16 @@ def searched_after(folder: str) -> tuple[str, ...]:
     return debian if folder == local[1] else ()
 
 
-def _prefix(prefixes: Iterable[str]) -> str:
-    return rf"(?:{_any_of(prefixes)}|/opt/[^/]+)"
+def searched_beside(prefixes: Iterable[str]) -> tuple[str, ...]:
+    """Folders of modules that a script's own folder stands before; with ``*`` as a shell takes it."""
+    homes = tuple(f"{prefix}/lib/python3*" for prefix in sorted(prefixes) if prefix)
+    return homes + tuple(f"{home}/*-packages" for home in homes)
 
 
-def _any_of(prefixes: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted(prefixes)))
+def _parents(folder: str) -> Iterable[str]:
+    parts = folder.rstrip("/").split("/")
+    return ("/".join(parts[:end]) for end in range(2, len(parts) + 1))
 
 
-def _compiled(rows: Iterable[tuple[Reason, str]]) -> Table:
-    return tuple((reason, re.compile(pattern, re.DOTALL)) for reason, pattern in rows)
+def _any_of(folders: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(folders)))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from inspect_ai.util import ExecResult
+
 from workbench.core.errors import InfrastructureError
+from workbench.sandboxing import podman
 from workbench.sandboxing.engine import explanation, status_code
 
 _PROGRAM = re.compile(
@@ -54,3 +57,18 @@ def _no_program(found: re.Match[str], image: dict[str, Any]) -> str:
             "start FROM an image with a shell, e.g. debian:stable-slim or alpine"
         )
     return f"the image cannot run {name}: {why}; is it for this processor?"
+
+
+def not_started(said: str) -> ExecResult[str]:
+    """The result of a command that the engine could not start, as a shell would report it.
+
+    Raises:
+        PermissionError: it may not be run.
+    """
+    words = said.partition(podman.NOISE)[0]
+    plain = words.lower()
+    if "permission denied" in plain:
+        raise PermissionError(words)
+    missing = "executable file not found" in plain or "no such file or directory" in plain
+    code = 126 if "chdir to " in plain or "chdir `" in plain or not missing else 127
+    return ExecResult(False, code, "", words + "\n")

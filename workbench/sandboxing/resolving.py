@@ -16,14 +16,19 @@ from workbench.sandboxing.container import Container
 
 _WRITE = 'PATH=/usr/bin:/bin; cat > "$1"'
 _LOOPBACK = ("127.", "::1")
+_LOCAL = frozenset(("localhost", "ip6-localhost", "ip6-loopback"))
 
 
 def own_hosts(text: str, hostname: str) -> str:
-    """An ``/etc/hosts`` with what leads to this container only, and its name."""
-    lines = [line for line in text.splitlines() if line.lstrip().startswith(_LOOPBACK)]
+    """An ``/etc/hosts`` with what calls this container ``localhost`` only, and its name."""
+    lines = [line for line in text.splitlines() if _is_own(line.split())]
     if not any("localhost" in line.split() for line in lines):
         lines.insert(0, "127.0.0.1\tlocalhost")
     return "".join(f"{line}\n" for line in (*lines, f"127.0.1.1\t{hostname}"))
+
+
+def _is_own(words: list[str]) -> bool:
+    return len(words) > 1 and words[0].startswith(_LOOPBACK) and _LOCAL.issuperset(words[1:])
 
 
 async def resolve_publicly(container: Container, servers: str) -> None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import posixpath
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,8 +21,7 @@ from workbench.sandboxing.container import Container
 from workbench.sandboxing.engine import RefusedError, explanation, status_code
 from workbench.sandboxing.groups import together
 from workbench.sandboxing.kill import KILL_ALL_SIGNAL, KILL_OTHERS
-from workbench.sandboxing.orders import QUIET, searched_after
-from workbench.sandboxing.sweep import Change, Rules, Sweep
+from workbench.sandboxing.sweep import ADDED, Change, Sweep
 
 _FOLDER, _LINK = 1 << 31, 1 << 27
 """Bits of a Go file mode, in which the engine tells what lies at a path."""
@@ -32,79 +30,12 @@ _OWN_PROCESSES = 2
 """Process 1 and its sleep."""
 _PATIENCE = (0.05, 0.2, 1.0, 3.0)
 """Seconds that killed processes have to be gone."""
-_BATCH = 200
 _TOO_LONG = "file name too long"
 """What the engine says of paths beyond what the kernel takes; only by steps can one make such."""
-_SAID = frozenset(("python", "pytest", "program"))
-"""Reasons that the scripts below give."""
-"""Paths given to one command."""
-_PIN = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH\n"
-_REMOVE = _PIN + 'exec rm -rf -- "$@"'
-_SUSPECT = (
-    _PIN
-    + r"""
-orders() { # imports something, by whatever Python takes for the start of a line, or leads to a plug-in
-  grep -aq 'import[[:space:]]' -- "$1" && return
-  tr '\r\v\f' '\n\n\n' < "$1" | while IFS= read -r line || [ "$line" ]; do
-    case $line in /*) ;; *) line=${1%/*}/$line;; esac
-    grep -aqs pytest11 -- "$line"/*-info/entry_points.txt && exit 3
-  done
-  [ $? = 3 ]
-}
-for f; do
-  case $f in
-    *.pth) orders "$f" && rm -f -- "$f" && echo "python $f";;
-    *) grep -q 'pytest11' -- "$f" 2> /dev/null && rm -rf -- "${f%/*}" && echo "pytest $f";;
-  esac
-done
-:
-"""
-)
-_HIDING = (
-    _PIN
-    + r"""
-folders=$1; shift
-for f; do
-  IFS=:; name=${f##*/}
-  for d in $folders; do
-    for hidden in "$d/${name%%.*}" "$d/${name%%.*}".*; do
-      [ -e "$hidden" ] && rm -rf -- "$f" && echo "python $f" && break 2
-    done
-  done
-done
-:
-"""
-)
-_SHADOWS = (
-    _PIN
-    + r"""
-folders=$1; shift
-for f; do
-  IFS=:; after=
-  for d in $folders; do
-    [ "$d/${f##*/}" -ef "$f" ] && after=1 && continue
-    [ "$after" ] && [ -e "$d/${f##*/}" ] && rm -f -- "$f" && echo "program $f" && break
-  done
-done
-:
-"""
-)
-
-
-@dataclass(frozen=True)
-class Swept:
-    """What was undone or taken away.
-
-    Attributes:
-        reasons: kind of place -> paths; empty where the agent left the verifier's tools alone.
-    """
-
-    reasons: Mapping[str, tuple[str, ...]]
-
-    @property
-    def incidents(self) -> list[str]:
-        """``swept:<kind>`` for each kind of place that honest work leaves alone."""
-        return sorted(f"swept:{reason}" for reason in self.reasons if reason not in QUIET)
+_LEADS_OUT = ("invalid symlink", "invalid hardlink")
+"""What the engine says of a folder with links out of it, unless it is unpacked at the root."""
+_IN_MEMORY = 8 << 20
+_LOADERS_FILES = ("/etc/ld.so.preload", "/etc/ld.so.conf")
 
 
 @asynccontextmanager
@@ -127,6 +58,18 @@ async def frozen(container: Container, spared: Sequence[str]) -> AsyncIterator[N
             await _asked(container, lambda api: api.unpause(container.id))
 
 
+@asynccontextmanager
+async def halted(container: Container) -> AsyncIterator[None]:
+    """Every process of the container is ended, process 1 too; after this context it is started anew.
+
+    An agent that was root may have changed what process 1 does, and cannot be told from it by any name.
+    """
+    container.close_channels()
+    await _asked(container, lambda api: api.stop(container.id, timeout=0))
+    yield
+    await _asked(container, lambda api: api.start(container.id))
+
+
 async def snapshot(container: Container, spared: Sequence[str]) -> tuple[str, list[Change]]:
     """The container's files as an image, and what of them changed since its own image.
 
@@ -135,13 +78,8 @@ async def snapshot(container: Container, spared: Sequence[str]) -> tuple[str, li
     Raises:
         ContainerLostError: the container is gone.
     """
-    found: list[Change] = []
-    async with frozen(container, spared), together() as tasks:
-
-        async def look() -> None:
-            found.extend(await changes(container))
-
-        tasks.start_soon(look)
+    async with frozen(container, spared):
+        found = await changes(container)  # first, for what cannot be listed need not become an image
         made: Any = await _asked(container, lambda api: api.commit(container.id, pause=False))
     return str(made["Id"]), found
 
@@ -193,35 +131,22 @@ async def _processes(container: Container) -> int:
     return len(found.get("Processes") or ())
 
 
-async def restore(container: Container, sweep: Sweep, pristine: Container | None) -> None:
+async def restore(container: Container, sweep: Sweep, pristine: Container | None) -> list[Change]:
     """Put the image's own files back, by the engine alone; the container need not run.
 
-    Raises:
-        TrialError: ``tamper``, a folder of the system is no folder any more.
+    Returns:
+        What should be a folder and was something else; added ones are still to be taken away.
     """
-    await _check_anchors(container, sweep.anchors)
-    empty = [path for path in sweep.remove if path.startswith("/etc/ld.so.")]
+    swapped = await _swapped(container, sweep.anchors)
+    empty = [path for path in sweep.remove if path in _LOADERS_FILES]
     for path in empty:  # until it can be taken away
         await _put(container, posixpath.dirname(path), _empty_file(posixpath.basename(path)))
     if pristine is not None:
+        for change in swapped:  # upper ones first
+            if change.kind != ADDED:
+                await _copy(pristine, container, change.path)
         await copy(pristine, container, sweep.restore)
-
-
-async def clean(container: Container, sweep: Sweep, rules: Rules, pristine: Container | None) -> Swept:
-    """Take away what may not stand; the container runs, and its own tools are the image's."""
-    reasons: dict[str, list[str]] = {reason: list(paths) for reason, paths in sweep.reasons.items()}
-    await _each(container, _REMOVE, [*sweep.remove, *sweep.packages])
-    if pristine is not None:
-        await copy(pristine, container, sweep.packages)
-    said = await _each(container, _SUSPECT, sweep.suspect)
-    said += await _each(container, _SHADOWS, sweep.programs, ":".join(rules.folders))
-    for folder, modules in sweep.hiding.items():
-        said += await _each(container, _HIDING, modules, ":".join(searched_after(folder)))
-    for line in said:
-        reason, _, path = line.partition(" ")
-        if reason in _SAID:  # else the rest of a name with a line break in it
-            reasons.setdefault(reason, []).append(path)
-    return Swept({reason: tuple(paths) for reason, paths in reasons.items()})
+    return swapped
 
 
 async def copy(source: Container, target: Container, paths: Iterable[str]) -> None:
@@ -237,29 +162,20 @@ async def copy(source: Container, target: Container, paths: Iterable[str]) -> No
             tasks.start_soon(one, path)
 
 
-async def _each(container: Container, script: str, paths: Sequence[str], *first: str) -> list[str]:
-    """Run a script as root over paths; its lines."""
-    lines: list[str] = []
-    for at in range(0, len(paths), _BATCH):
-        command = ["/bin/sh", "-c", script, "sh", *first, *paths[at : at + _BATCH]]
-        done = await container.run(command, cwd="/", user="0", timeout=120)
-        if not done.started or done.code != 0:
-            said = done.err.text(300)
-            raise InfrastructureError("infra:transfer", f"the agent's changes cannot be swept: {said}")
-        lines += done.out.data().decode("utf-8", "replace").splitlines()
-    return lines
+async def _swapped(container: Container, anchors: Sequence[Change]) -> list[Change]:
+    """Those that are no folder in a container, in order."""
+    found: list[Change] = []
 
-
-async def _check_anchors(container: Container, anchors: Sequence[str]) -> None:
-    async def check(path: str) -> None:
-        mode, link = await _stat(container, path)
-        merged = mode & _LINK and link.lstrip("/") == f"usr{path}"
+    async def check(change: Change) -> None:
+        mode, link = await _stat(container, change.path)
+        merged = mode & _LINK and link.lstrip("/") == f"usr{change.path}"
         if not (mode & _FOLDER or merged):
-            raise TrialError("tamper", f"{path} was a folder of the image and is none any more")
+            found.append(change)
 
     async with together() as tasks:
-        for path in anchors:
-            tasks.start_soon(check, path)
+        for change in anchors:
+            tasks.start_soon(check, change)
+    return sorted(found)
 
 
 async def _stat(container: Container, path: str) -> tuple[int, str]:
@@ -281,8 +197,32 @@ async def _copy(source: Container, target: Container, path: str) -> None:
     try:
         await source.engine.pass_on(taken, {"path": path}, given, {"path": posixpath.dirname(path)})
     except RefusedError as error:
-        if error.status != 404:
+        if any(words in str(error) for words in _LEADS_OUT):
+            work = partial(_copy_from_root, source=source.id, target=target.id, path=path)
+            await _asked(target, work)
+        elif error.status != 404:
             raise InfrastructureError("infra:transfer", f"{path}: {error}") from error
+
+
+def _copy_from_root(api: Any, *, source: str, target: str, path: str) -> None:
+    """Copy a folder as part of the root, where no link leads out of what is unpacked."""
+    import tarfile
+    from tempfile import SpooledTemporaryFile
+
+    folder = posixpath.dirname(path).lstrip("/")
+    with SpooledTemporaryFile(_IN_MEMORY) as given, SpooledTemporaryFile(_IN_MEMORY) as taken:
+        for piece in api.get_archive(source, path)[0]:
+            taken.write(piece)
+        taken.seek(0)
+        with tarfile.open(fileobj=taken) as old, tarfile.open(fileobj=given, mode="w") as new:
+            for member in old:
+                member.name = posixpath.join(folder, member.name)
+                member.linkname = (
+                    posixpath.join(folder, member.linkname) if member.islnk() else member.linkname
+                )
+                new.addfile(member, old.extractfile(member) if member.isreg() else None)
+        given.seek(0)
+        api.put_archive(target, "/", given)
 
 
 async def _put(container: Container, folder: str, data: bytes) -> None:

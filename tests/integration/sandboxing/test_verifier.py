@@ -108,6 +108,49 @@ honest() {
 }
 if honest; then echo 0; else echo 1; fi > /logs/verifier/reward.txt
 """
+HOOKS = r"""
+packages=/usr/lib/python3/dist-packages
+mkdir -p /elsewhere/x.egg/EGG-INFO /elsewhere/y-1.dist-info
+evil='import os; os.system("echo evil >> /job/said")'
+plugin='[pytest11]
+x = x
+'
+printf %s "$plugin" > /elsewhere/x.egg/EGG-INFO/entry_points.txt
+printf %s "$plugin" > /elsewhere/y-1.dist-info/entry_points.txt
+mkdir $packages/Z-1.DIST-INFO; printf %s "$plugin" > $packages/Z-1.DIST-INFO/entry_points.txt
+ln -s /elsewhere/y-1.dist-info $packages/y-1.dist-info
+echo "$evil" > $packages/$(printf '\377').pth
+echo /elsewhere/x.egg > $packages/egg.pth; echo '/elsewhere   ' > $packages/blank.pth
+printf '\357\273\277/elsewhere\n' > $packages/mark.pth; echo /none/../elsewhere > $packages/up.pth
+touch /elsewhere/zip; echo /elsewhere/zip > $packages/zip.pth
+mkdir /job/mine; echo /job/mine > $packages/mine.pth
+echo "$evil" | tee $packages/apport_python_hook.py /usr/local/bin/re.py > $packages/pluggy.pyc
+mkdir /usr/local/bin/json; echo "$evil" > /usr/local/bin/json/__init__.py
+printf '#!/usr/bin/python3\nimport re, json\n' > /usr/local/bin/asks; chmod +x /usr/local/bin/asks
+printf '%s\n' lib > /usr/bin/python3._pth
+cp /lib/x86_64-linux-gnu/libz.so.1 /usr/local/lib/libother.so.1
+cp /usr/local/lib/libother.so.1 /usr/lib/x86_64-linux-gnu/libz.so.1.99
+mkdir -p /usr/lib/x86_64-linux-gnu/glibc-hwcaps/x86-64-v2
+cp /usr/local/lib/libother.so.1 /usr/lib/x86_64-linux-gnu/glibc-hwcaps/x86-64-v2/libz.so.1; ldconfig
+rm -f /job/said
+"""
+HOOKED = r"""#!/bin/bash
+packages=/usr/lib/python3/dist-packages
+whole() {
+  asks
+  python3 -c 'import sys; sys.exit("/job/mine" not in sys.path or "elsewhere" in str(sys.path))' &&
+  [ ! -e /job/said ] && [ "$(ls $packages/*.pth | grep -v distutils)" = $packages/mine.pth ] &&
+  ! ls -d $packages/*[yY]-1* $packages/[zZ]-1* $packages/pluggy* /usr/bin/*._pth 2> /dev/null | grep . &&
+  ! { ldconfig; ldconfig -p; } | grep 'libz.so.1 ' | grep -v ' => /lib/x86_64-linux-gnu/libz.so.1$' &&
+  [ ! -e $(dirname $(readlink -f /lib/x86_64-linux-gnu/libz.so.1))/libz.so.1.99 ]
+}
+if whole; then echo 1; else echo 0; fi > /logs/verifier/reward.txt
+"""
+WHOLE = """#!/bin/bash
+[ ! -L /usr/local ] && [ ! -L /etc/apt ] && [ -e /etc/ssl/openssl.cnf ] && [ -d /opt ] &&
+  [ ! -e /root/.config ] && [ ! -e /root/.local ] && whole=1
+echo ${whole:-0} > /logs/verifier/reward.txt
+"""
 FAILED = '{"results": {"tests": [{"name": "a", "status": "failed"}]}}'
 PRELUDE = "#!/bin/bash\nreward=/logs/verifier/reward\n"
 INCIDENTS = ["swept:loader", "swept:program", "swept:pytest", "swept:python", "swept:tools"]
@@ -242,10 +285,40 @@ async def test_F46_VF_12_no_process_of_the_agent_runs_beside_the_verifier(
     assert (await judged(box, task(tmp_path, script), fresh=fresh))[0].reward == 1.0
 
 
-async def test_F46_a_system_folder_that_was_swapped_is_tampering(box: DockerSandbox, tmp_path: Path) -> None:
-    await sh(box, "cp -a /usr/local /elsewhere && rm -rf /usr/local && ln -s /elsewhere /usr/local")
-    with pytest.raises(TrialError, match=r"tamper. /usr/local was a folder"):
-        await judged(box, task(tmp_path, HONEST), fresh=True)
+@MODES
+async def test_F46_nothing_is_found_first_or_hooked_in(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    await sh(box, HOOKS)
+    verdict, incidents = await judged(box, task(tmp_path, HOOKED), fresh=fresh)
+    assert verdict.reward == 1.0, verdict.output
+    assert incidents == ["swept:loader", "swept:pytest", "swept:python"]
+
+
+@MODES
+async def test_F46_a_system_folder_that_was_swapped_is_the_images_again(
+    box: DockerSandbox, tmp_path: Path, fresh: bool
+) -> None:
+    swaps = [
+        "cp -a /usr/local /elsewhere && rm -rf /usr/local && ln -s /elsewhere /usr/local",
+        "rm -rf /etc/apt && ln -s /elsewhere /etc/apt && rm -rf /etc/ssl && touch /etc/ssl",
+        "rm -rf /opt && touch /opt && ln -s /elsewhere /root/.config && ln -s /elsewhere /root/.local",
+        "echo done > /job/answer",
+    ]
+    await sh(box, " && ".join(swaps))
+    verdict, incidents = await judged(box, task(tmp_path, WHOLE), fresh=fresh)
+    assert verdict.reward == 1.0
+    assert incidents == ["swept:system"]
+
+
+@pytest.mark.parametrize("damage", ["cd /; rm -rf /job; touch /job", "cd /; rm -rf /job; ln -s /job /job"])
+@MODES
+async def test_F46_what_no_container_can_be_made_of_is_the_agents_failure(
+    box: DockerSandbox, tmp_path: Path, damage: str, fresh: bool
+) -> None:
+    await sh(box, damage)
+    with pytest.raises(TrialError, match="agent_damage.*though its image can"):
+        await judged(box, task(tmp_path, HONEST), fresh=fresh)
 
 
 async def test_F46_VF_05_what_a_test_leaves_running_does_not_change_its_reward(

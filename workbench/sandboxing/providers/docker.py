@@ -29,8 +29,9 @@ from typing_extensions import override
 
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.types import Network
-from workbench.sandboxing import archive, files, network, podman
+from workbench.sandboxing import archive, files, network
 from workbench.sandboxing.availability import engine_url
+from workbench.sandboxing.cleaning import Swept
 from workbench.sandboxing.cleanup import clean_up, for_people
 from workbench.sandboxing.config import DockerConfig
 from workbench.sandboxing.configuration import resolve
@@ -39,8 +40,8 @@ from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet, Started, shared_fleet
 from workbench.sandboxing.judging import Judging
 from workbench.sandboxing.losses import Losses
+from workbench.sandboxing.refusals import not_started
 from workbench.sandboxing.services import services
-from workbench.sandboxing.successor import Swept
 from workbench.sandboxing.transfer import Tree, unpack
 from workbench.sandboxing.watchdog import DEFAULT_MB
 
@@ -121,7 +122,7 @@ class DockerSandbox(SandboxEnvironment):
         if not done.started:
             if user is None and _NO_USER in err:
                 await self._owner(None)
-            return _not_started(err)
+            return not_started(err)
         if done.code > 128:
             err += self._disk_note() or (await self._memory_note() if done.code == 137 else "")
         return ExecResult(done.code == 0, done.code, out, err)
@@ -195,18 +196,21 @@ class DockerSandbox(SandboxEnvironment):
                 self.started = replace(self.started, services=await services(self.container))
 
     @asynccontextmanager
-    async def judged(self, network: Network, *, fresh: bool) -> AsyncIterator[tuple[DockerSandbox, Swept]]:
+    async def judged(
+        self, network: Network, *, fresh: bool, keep: Sequence[str] = ()
+    ) -> AsyncIterator[tuple[DockerSandbox, Swept]]:
         """Where a verifier may judge, and what of the agent's changes was undone for it; see `judging`.
 
         Args:
             network: the verifier's own.
             fresh: in a container of its own, which is gone after the context; else in this one, in
                 which the image's own services go on (see `note_services`) and all else is killed.
+            keep: absolute paths of the image that the agent was to change.
 
         Raises:
             TrialError: ``tamper``, it cannot be made fit; the container or the engine is gone.
         """
-        judging = Judging(self.fleet(), self.started, self.config)
+        judging = Judging(self.fleet(), self.started, self.config, keep)
         with Losses():
             if not fresh:
                 yield self, await judging.shared(network)
@@ -370,17 +374,6 @@ class DockerSandbox(SandboxEnvironment):
         if self._counted.memory <= before:
             return ""
         return f"\n[killed: the memory limit of {self.started.limits.memory >> 20} MiB was reached]\n"
-
-
-def _not_started(said: str) -> ExecResult[str]:
-    """The result of a command that the engine could not start, as a shell would report it."""
-    words = said.partition(podman.NOISE)[0]
-    plain = words.lower()
-    if "permission denied" in plain:
-        raise PermissionError(words)
-    missing = "executable file not found" in plain or "no such file or directory" in plain
-    code = 126 if "chdir to " in plain or "chdir `" in plain or not missing else 127
-    return ExecResult(False, code, "", words + "\n")
 
 
 def _below(path: str, folders: tuple[str, ...]) -> bool:
