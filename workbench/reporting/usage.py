@@ -14,6 +14,7 @@ from workbench.reporting.routing import telling
 from workbench.reporting.schema import ArmSummary, Block, RoutingSummary, Stratum, Summary
 from workbench.reporting.sections import name_of
 from workbench.reporting.wording import (
+    PRICES,
     WORTH,
     amount,
     bounds_of,
@@ -28,7 +29,6 @@ from workbench.reporting.wording import (
     wrapped,
 )
 
-_PRICES = {"cost_usd": "cost", "tokens": "tokens", "seconds": "seconds"}
 _HEADERS = {"FullCoverage": "Full\nCoverage"}
 
 
@@ -84,16 +84,16 @@ def worth(block: Block, width: int) -> RenderableType | None:
         return None
     columns = [
         Column("", numeric=False),
-        Column(f"{_PRICES[block.front.unit]}\nper trial"),
+        Column(f"{PRICES[block.front.unit]}\nper trial"),
         Column("success"),
         Column("standing", numeric=False),
         Column("gain in success\n95% interval", numeric=False, label="gain in success"),
-        Column("extra price\n95% interval", numeric=False, optional=True, label="extra price"),
+        Column(f"extra {PRICES[block.front.unit]}\n95% interval", numeric=False, optional=True),
     ]
     arms = {arm.arm: arm for arm in block.arms}
     rows = []
     for point in sorted(block.front.points, key=lambda point: (point.price.value or 0, point.arm)):
-        gain, extra = gained(point)[0], charged(point, block.front.unit)
+        gain, extra = gained(point), charged(point, block.front.unit)
         cells = (
             amount(point.price.value, block.front.unit),
             rate(point.success.value),

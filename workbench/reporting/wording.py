@@ -18,6 +18,7 @@ DETECTABLE = (
     "MDE: the least difference this design finds with 80% power, all corrected for "
     "(-: none, or unknown as all tasks differ alike)."
 )
+PRICES = {"cost_usd": "cost", "tokens": "tokens", "seconds": "seconds"}
 WORTH = (
     "On the front: by the estimates, no other arm is as good and costs no more; else an arm is dominated. "
     "Compared with the best arm that costs no more, on the tasks of both; within error: the 95% interval, "
@@ -130,22 +131,19 @@ def bounds_of(found: Estimate, unit: str) -> str:
 
 
 def standing(point: FrontPoint) -> str:
-    """``cheapest``, ``on the front``, ``dominated by gold``, and where that is ``within error``."""
+    """``cheapest``, ``on the front``, ``dominated by gold``, and whether that is ``within error``."""
     if point.rival is None:
         return "cheapest"
     said = "on the front" if point.best else f"dominated by {arm_name(point.rival)}"
     if not point.clear:
-        return f"{said}, within error"
+        return f"{said}, within error of {arm_name(point.rival)}" if point.best else f"{said}, within error"
     better = point.gain is not None and (point.gain.value or 0) > 0
     return said if better == point.best else f"{said}, not so on the tasks of both"
 
 
-def gained(point: FrontPoint) -> tuple[str, str]:
-    """``+0.20 [0.05, 0.35]``, and against which arm; both empty for the cheapest."""
-    if point.rival is None or point.gain is None:
-        return "", ""
-    shown = f"{signed(point.gain.value)} {interval(point.gain)}".rstrip()
-    return shown, arm_name(point.rival)
+def gained(point: FrontPoint) -> str:
+    """``+0.20 [0.05, 0.35]``, more success than the rival's; empty for the cheapest."""
+    return "" if point.gain is None else f"{signed(point.gain.value)} {interval(point.gain)}".rstrip()
 
 
 def charged(point: FrontPoint, unit: str) -> str:

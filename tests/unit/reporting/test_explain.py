@@ -103,7 +103,7 @@ def test_the_front_says_what_of_it_is_within_error(make_record: Make, make_trial
     assert {arm: (point.rival, standing(point)) for arm, point in points.items()} == {
         "none": (None, "cheapest"),
         "routed-cheap": ("none", "on the front"),
-        "routed-dear": ("routed-cheap", "on the front, within error"),
+        "routed-dear": ("routed-cheap", "on the front, within error of cheap"),
         "routed-worst": ("routed-dear", "dominated by dear"),
     }
     dear = points["routed-dear"]

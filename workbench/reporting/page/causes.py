@@ -12,6 +12,7 @@ from workbench.reporting.page.plots import RATE, Scale, axis, interval, pareto
 from workbench.reporting.page.table import Cell, Head, Row, numbers, table
 from workbench.reporting.schema import Agreement, ArmSummary, Block, Front, FrontPoint, Given, Slice, Summary
 from workbench.reporting.wording import (
+    PRICES,
     WORTH,
     amount,
     arm_name,
@@ -205,11 +206,11 @@ def _front(block: Block, front: Front) -> Html:
     tones = {arm.arm: tone(arm.condition) for arm in block.arms}
     heads = [
         Head("Arm", numeric=False),
-        Head("Price a trial"),
+        Head(f"{PRICES[front.unit].capitalize()} a trial"),
         Head("Success"),
         Head("Standing", numeric=False),
         Head("Gain in success"),
-        Head("Extra price"),
+        Head(f"Extra {PRICES[front.unit]}"),
     ]
     text = f"{WORTH} Filled points are on the front, by the estimates."
     drawn = el("figure", pareto(front, tones), el("figcaption", text), class_="scroll")
@@ -224,7 +225,7 @@ def _worth(point: FrontPoint, unit: str) -> Row:
         _price(point.price, unit),
         _share(point.success),
         standing(point),
-        Cell(gained(point)[0], None if gain is None else gain.value),
+        Cell(gained(point), None if gain is None else gain.value),
         Cell(charged(point, unit), None if extra is None else extra.value),
     ]
 

@@ -14,6 +14,7 @@ from workbench.reporting.schema import ArmSummary, Block, FrontPoint, Summary
 from workbench.reporting.wording import (
     BY_CHANCE,
     DETECTABLE,
+    PRICES,
     WORTH,
     amount,
     arm_name,
@@ -78,7 +79,9 @@ def _block(block: Block) -> Iterator[str]:
     yield from _table(_SPENT, [_spent(arm) for arm in block.arms], "Spent: value [95% interval] (tasks)")
     if block.front is not None:
         rows = [_worth(point, block.front.unit) for point in block.front.points]
-        yield from _table(_WORTH, rows, "Success against price")
+        unit = PRICES[block.front.unit]
+        heads = ("arm", f"{unit} per trial", "success", "standing", "gain in success", f"extra {unit}")
+        yield from _table(heads, rows, "Success against price")
         yield WORTH
         yield ""
     yield from _table(
@@ -95,7 +98,6 @@ _SPENT = (
     *("arm", "tokens per trial", "seconds per trial", "cost per trial", "cost per success"),
     *("tokens in all", "cost in all", "seconds in all"),
 )
-_WORTH = ("arm", "price per trial", "success", "standing", "gain in success", "extra price")
 _DIFFERENCE = ("", "difference", "95% interval", "p", "won/lost", "gold gap closed", "MDE", "if missing")
 
 
@@ -203,9 +205,8 @@ def _spent(arm: ArmSummary) -> Sequence[str]:
 
 
 def _worth(point: FrontPoint, unit: str) -> Sequence[str]:
-    gain, _ = gained(point)
-    shown = (_priced(point.price, unit), _rated(point.success), standing(point), gain, charged(point, unit))
-    return (arm_name(point.arm), *shown)
+    price, success = _priced(point.price, unit), _rated(point.success)
+    return (arm_name(point.arm), price, success, standing(point), gained(point), charged(point, unit))
 
 
 def _priced(found: Estimate, unit: str) -> str:
