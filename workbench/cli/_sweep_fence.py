@@ -18,7 +18,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from workbench.reporting.logfile import (
     read_header,
     read_samples,
 )
+from workbench.reporting.salvage import salvage
 from workbench.reporting.settings import UNRELATED
 
 SPEC, LOCK, LEDGER, QUARANTINE = "sweep.yaml", "sweep.lock", "ledger.jsonl", "quarantine"
@@ -94,13 +95,15 @@ def tidy(folder: Path) -> Tidied:
     kept: dict[str, tuple[Path, Header, int]] = {}
     for path in sorted(folder.glob("*.eval")):
         try:
-            header = read_header(path)
-            samples = sum(1 for _ in read_samples(path))
+            header, samples = _read(path)
         except ForeignLogError:
             continue
         except (UnreadableLogError, OSError, ValueError) as error:
-            _move(path, f"unreadable: {str(error).splitlines()[0]}", done)
-            continue
+            reason = f"unreadable: {str(error).splitlines()[0]}"
+            found = _salvaged(path, reason, done)
+            if found is None:
+                continue
+            header, samples = found
         _keep_fuller(kept, path, header, samples, done)
     for path, header, _ in kept.values():
         stamp = header.eval.created.timestamp()
@@ -155,6 +158,25 @@ def known_as(spec: EvalSpec) -> tuple[str, str]:
     arguments = spec.task_args_passed or {}
     where = place(spec.model, spec.model_generate_config, agent, arguments)
     return where, identity(spec.task_version, spec.config.limits)
+
+
+def _read(path: Path) -> tuple[Header, int]:
+    return read_header(path), sum(1 for _ in read_samples(path))
+
+
+def _salvaged(path: Path, reason: str, done: Tidied) -> tuple[Header, int] | None:
+    """Header and trials of what is left of a cut-off log, which takes its place; ``None``: nothing is."""
+    rest = path.with_name(f"{path.stem}-rest.eval")  # a sound log by itself, should all end here
+    found = None
+    with suppress(UnreadableLogError, ForeignLogError, OSError, ValueError):
+        found = _read(rest) if salvage(path, rest) else None
+    if found is None:
+        rest.unlink(missing_ok=True)
+        _move(path, reason, done)
+        return None
+    _move(path, f"{reason}; its {found[1]} whole trials are kept", done)
+    rest.rename(path)
+    return found
 
 
 def _keep_fuller(

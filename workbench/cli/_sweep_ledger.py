@@ -112,7 +112,7 @@ def read_ledger(path: Path) -> Iterator[dict[str, Any]]:
     """Whole lines of a ledger; one that was cut by a crash is passed over."""
     if not path.is_file():
         return
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             entry = json.loads(line)
             if entry.pop("check") == short(digest_json(entry)):

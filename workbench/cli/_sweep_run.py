@@ -182,9 +182,9 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
                 max_tasks=bounds.tasks,
                 **limits,
             )
-            if not logs or any(log.status == "cancelled" for log in logs):
-                raise KeyboardInterrupt  # which Inspect answers with no logs, and success
-            complete = complete and done and len(logs) == len(tasks)
+            if len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs):
+                raise KeyboardInterrupt  # which Inspect answers with the logs of what had ended before
+            complete = complete and done
     return complete
 
 

@@ -89,6 +89,7 @@ class Plan:
             log=self.log,
             run=self.run,
             detail=detail,
+            agent=self.solver,
             settings=self.settings,
         )
 

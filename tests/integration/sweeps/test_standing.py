@@ -18,6 +18,7 @@ from workbench.cli.main import run
 from workbench.reporting.find import find_logs
 from workbench.reporting.logfile import read_header
 from workbench.reporting.read import Notes, read_trials
+from workbench.reporting.trial import Plan
 
 MODULE = "import sys; from workbench.cli.main import main; main(sys.argv[1:])"
 SPEC = """\
@@ -119,6 +120,28 @@ def test_a_line_that_a_kill_cost_the_ledger_is_written_again_from_the_logs(
     assert len(found) == 2
     for entry in found:
         assert {**entry, "at": 0} == {**before[trial(entry)], "at": 0}
+
+
+def test_a_log_whose_end_is_gone_keeps_its_whole_trials(space: Path) -> None:
+    logs = {read_header(path).eval.solver: path for path in sorted(FOLDER.glob("*.eval"))}
+    whole = {path: path.read_bytes() for path in logs.values()}
+    table, last = (whole[path] for path in logs.values())
+    first, second = logs.values()
+    first.write_bytes(table[:-100])
+    second.write_bytes(last[: last.rindex(b"samples/", 0, last.index(b"PK\1\2"))])
+    ran = perform(space)
+    assert "whole trials are kept" in " ".join(ran.split())
+    kept = {path.name for path in (FOLDER / "quarantine").iterdir()}
+    assert kept == {f"{first.name}.aside", f"{second.name}.aside"}
+    ledger = [trial(entry) for entry in read_ledger(FOLDER / LEDGER) if entry["status"] == "scored"]
+    assert 0 < len(ledger) - len(set(ledger)) <= 2, "what was lost of one log runs again, and no more"
+    assert len(list(read_trials(find_logs([FOLDER]), Notes()))) == 12
+
+
+def test_trials_that_a_run_has_not_reached_are_its_agents(space: Path) -> None:
+    path = next(path for path in FOLDER.glob("*.eval") if read_header(path).eval.solver == "workbench/nop")
+    pending = Plan.of(read_header(path), path).pending("wharf-rent-roll@none", 1, "")
+    assert pending.agent == "nop"
 
 
 def test_the_same_sweep_started_from_another_folder_runs_nothing_again(space: Path) -> None:

@@ -201,6 +201,20 @@ def test_a_dry_run_says_what_would_run_and_leaves_nothing_behind(
     assert not (tmp_path / "results").exists()
 
 
+def test_an_interrupt_after_a_job_has_ended_starts_no_other_agent(tmp_path: Path) -> None:
+    text = SPEC.format(routers="bm25", trials=3).replace("[oracle]", "[oracle, nop]")
+    (tmp_path / "small.yaml").write_text(text + "conditions: [none, routed]\n")
+    process, ledger = start(tmp_path, "--max-tasks", "1"), tmp_path / "results" / "small" / LEDGER
+    while process.poll() is None and not (ledger.is_file() and ledger.read_text().count("\n") >= 7):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 130, out
+    assert {entry["sample"].partition("@")[2] for entry in read_ledger(ledger)} >= {"none"}
+    assert len(list(read_ledger(ledger))) < 2 * 2 * 2 * 3
+    assert not any(trial.agent == "nop" for trial in trials(tmp_path))
+
+
 def test_the_ledger_survives_a_line_that_was_cut(tmp_path: Path) -> None:
     from workbench.cli._sweep_ledger import Ledger
 
@@ -219,6 +233,8 @@ def test_the_ledger_survives_a_line_that_was_cut(tmp_path: Path) -> None:
     with ledger.path.open("a") as file:
         file.write(json.dumps({**entry, "epoch": 2})[:40])
     ledger.ends(("m", "a", "none"), {**entry, "epoch": 3})
+    with ledger.path.open("ab") as broken:
+        broken.write(b"\xff\n")
     assert [e["epoch"] for e in read_ledger(ledger.path)] == [1, 3]
     assert repeated(ledger.path) == 0
     ledger.ends(("m", "a", "none"), entry)
