@@ -14,7 +14,8 @@ from workbench.sandboxing.limits import exhausted
 _LOG_LINES = 20
 _KILLED = 137
 _SETTLES = (0.05, 0.1, 0.25, 0.5, 1.0)
-"""Seconds between looks at a container whose end nothing explains yet."""
+"""Seconds between looks at a container whose end nothing explains yet; once it is ended, the first few only."""
+_COUNTS_IN = 3
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,11 @@ async def how_it_ended(engine: Engine, container: str, disk_breaches: int) -> En
     Raises:
         EngineGoneError: nobody can say.
     """
-    for pause in (*_SETTLES, None):
+    for at, pause in enumerate((*_SETTLES, None)):
         state = await state_of(engine, container)
         spent = await _spent(engine, container, state, disk_breaches) if state else ()
-        explained = spent or (not state.get("Running") and state.get("ExitCode") != _KILLED)
-        if explained or pause is None:
+        ended = not state.get("Running") and (state.get("ExitCode") != _KILLED or at >= _COUNTS_IN)
+        if spent or ended or pause is None:
             break
         await anyio.sleep(pause)
     return Ended(state, spent, await _log_tail(engine, container) if state else "")
