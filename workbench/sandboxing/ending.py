@@ -14,7 +14,7 @@ from workbench.sandboxing.limits import exhausted
 _LOG_LINES = 20
 _KILLED = 137
 _SETTLES = (0.05, 0.1, 0.25, 0.5, 1.0)
-"""Seconds between looks at a container whose end nothing explains yet; once it is ended, the first few only."""
+"""Seconds between looks at a container whose end nothing explains yet; of one that ended, the first few."""
 _COUNTS_IN = 3
 
 
