@@ -80,12 +80,14 @@ class Rules:
 
     def __init__(self, image: Mapping[str, Any], keep: Iterable[str] = ()) -> None:
         pairs = (entry.partition("=") for entry in image.get("Env") or ())
-        path = next((value for name, _, value in pairs if name == "PATH"), DEFAULT_PATH)
-        self.folders = tuple(dict.fromkeys((*path.split(":"), *DEFAULT_PATH.split(":"))))
+        env = {name: value for name, _, value in pairs}
+        paths = (*env.get("PATH", DEFAULT_PATH).split(":"), *DEFAULT_PATH.split(":"))
+        self.folders = tuple(dict.fromkeys(paths))
         self._entry = frozenset(word for word in image.get("Entrypoint") or () if word.startswith("/"))
         self._serves = bool(image.get("Entrypoint"))
         self._work = posixpath.normpath(image.get("WorkingDir") or "/")
         self._keep = tuple(map(posixpath.normpath, keep))
+        self._of_modules = (*self.folders, *map(posixpath.normpath, env.get("PYTHONPATH", "").split(":")))
         self._environments = frozenset(self._prefixes())
         prefixes = {"", "/usr", "/usr/local"} | self._environments
         self._never = orders.never(prefixes)
@@ -140,7 +142,8 @@ class Rules:
         perl = orders.PERL.fullmatch(module)
         if perl is not None and not folder:
             return orders.PERLS_OWN, Module(module, perl["module"])
-        if self.is_program(module) and (folder or module.endswith(_MODULES)):
+        found_first = posixpath.dirname(module) in self._of_modules and not self.is_work(module)
+        if found_first and (folder or module.endswith(_MODULES)):
             return self._beside, Module(module, _stem(module))
         return None
 

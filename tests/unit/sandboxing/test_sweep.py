@@ -178,6 +178,10 @@ def test_modules_beside_programs_and_before_perls_own_are_looked_at() -> None:
         ("/usr/local/bin/tool", 1),
         ("/usr/share/perl5/File/Spec.pm", 1),
     )
+    own = IMAGE | {"Env": ["PYTHONPATH=/srv/modules:/work"]}
+    changes = [Change("/srv/modules/argparse.py", 1), Change("/work/queue.py", 1)]
+    names = {module.name for modules in Rules(own).sort(changes).hiding.values() for module in modules}
+    assert names == {"argparse"}
     names = {module.name for modules in found.hiding.values() for module in modules}
     assert names == {"re", "json", "File/Spec.pm"}
 
