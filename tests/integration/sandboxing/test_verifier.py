@@ -95,7 +95,7 @@ echo 'exit 1' > /var/lib/dpkg/info/evil.postinst; echo evil >> /var/lib/dpkg/sta
 echo 'deb [trusted=yes] file:/elsewhere ./' > /etc/apt/sources.list.d/evil.list
 perl=$(perl -e 'print((grep m{perl5/}, @INC)[0])'); mkdir -p $perl; echo 'exit 1;' > $perl/strict.pm
 echo 'openssl_conf = evil' > /etc/ssl/openssl.cnf
-sed 's#:/root:#:/elsewhere:#' /etc/passwd > /etc/passwd.new; mv /etc/passwd.new /etc/passwd
+sed "s#:$HOME:#:/elsewhere:#" /etc/passwd > /etc/passwd.new; mv /etc/passwd.new /etc/passwd
 """
 THE_IMAGES = """#!/bin/bash
 honest() {
@@ -148,7 +148,7 @@ if whole; then echo 1; else echo 0; fi > /logs/verifier/reward.txt
 """
 WHOLE = """#!/bin/bash
 [ ! -L /usr/local ] && [ ! -L /etc/apt ] && [ -e /etc/ssl/openssl.cnf ] && [ -d /opt ] &&
-  [ ! -e /root/.config ] && [ ! -e /root/.local ] && whole=1
+  [ ! -e ~/.config ] && [ ! -e ~/.local ] && whole=1
 echo ${whole:-0} > /logs/verifier/reward.txt
 """
 FAILED = '{"results": {"tests": [{"name": "a", "status": "failed"}]}}'
@@ -302,7 +302,7 @@ async def test_F46_a_system_folder_that_was_swapped_is_the_images_again(
     swaps = [
         "cp -a /usr/local /elsewhere && rm -rf /usr/local && ln -s /elsewhere /usr/local",
         "rm -rf /etc/apt && ln -s /elsewhere /etc/apt && rm -rf /etc/ssl && touch /etc/ssl",
-        "rm -rf /opt && touch /opt && ln -s /elsewhere /root/.config && ln -s /elsewhere /root/.local",
+        "rm -rf /opt && touch /opt && ln -s /elsewhere ~/.config && ln -s /elsewhere ~/.local",
         "echo done > /job/answer",
     ]
     await sh(box, " && ".join(swaps))

@@ -14,7 +14,7 @@ from workbench.sandboxing.sweep import Change, Rules, Sweep
 IMAGE = {
     "Env": ["PATH=/venv/bin:/usr/local/bin:/usr/bin:/bin"],
     "Entrypoint": ["/entry.sh"],
-    "WorkingDir": "/work",
+    "WorkingDir": "/job",
 }
 PACKAGES = "/usr/local/lib/python3.12/site-packages"
 
@@ -94,8 +94,8 @@ def test_VF_07_what_a_verifier_takes_orders_from_is_the_images_again(
         ("/var/lib/app/state", 0),
         ("/opt/tool/config.json", 0),
         ("/opt/env/pyvenv.cfg", 1),
-        ("/work/lib/python3.12/os.py", 0),
-        ("/work/lib/tool.so", 0),
+        ("/job/lib/python3.12/os.py", 0),
+        ("/job/lib/tool.so", 0),
         ("/usr/local/bin/mytool", 1),
         ("/usr/lib/x86_64-linux-gnu/libnew.so.1", 1),
         ("/app/json.py", 1),
@@ -104,7 +104,7 @@ def test_VF_07_what_a_verifier_takes_orders_from_is_the_images_again(
         ("/app/pytest.ini", 1),
         ("/app/packaging/__init__.py", 1),
         ("/app/venv/lib/python3.12/site-packages/pip/__init__.py", 1),
-        ("/root/project/lib/python/os.py", 1),
+        ("/home/agent/project/lib/python/os.py", 1),
         ("/opt/project/lib/main.rb", 0),
         ("/app/musl/lib/libc.so", 1),
         ("/app/data", 2),
@@ -159,7 +159,7 @@ def test_a_package_of_the_image_that_was_touched_is_the_images_as_a_whole() -> N
 
 
 def test_new_packages_are_looked_at_where_they_would_be_found_before_the_images() -> None:
-    own, debian = "/root/.local/lib/python3.12/site-packages", "/usr/local/lib/python3.12/dist-packages"
+    own, debian = "/home/agent/.local/lib/python3.12/site-packages", "/usr/local/lib/python3.12/dist-packages"
     names = ("yaml", "yaml-1.dist-info", "yaml-1.dist-info/RECORD")
     found = sweep(*((f"{folder}/{name}", 1) for folder in (own, debian, PACKAGES) for name in names))
     first = {folders[0]: modules for folders, modules in found.hiding.items()}
@@ -178,8 +178,8 @@ def test_modules_beside_programs_and_before_perls_own_are_looked_at() -> None:
         ("/usr/local/bin/tool", 1),
         ("/usr/share/perl5/File/Spec.pm", 1),
     )
-    own = IMAGE | {"Env": ["PYTHONPATH=/srv/modules:/work"]}
-    changes = [Change("/srv/modules/argparse.py", 1), Change("/work/queue.py", 1)]
+    own = IMAGE | {"Env": ["PYTHONPATH=/srv/modules:/job"]}
+    changes = [Change("/srv/modules/argparse.py", 1), Change("/job/queue.py", 1)]
     names = {module.name for modules in Rules(own).sort(changes).hiding.values() for module in modules}
     assert names == {"argparse"}
     names = {module.name for modules in found.hiding.values() for module in modules}
@@ -215,7 +215,7 @@ def test_a_long_path_costs_no_more_than_its_length() -> None:
 
 
 def test_a_python_that_the_agent_brought_whole_is_its_work() -> None:
-    home = "/root/.local/share/uv/python/cpython-3.13/lib/python3.13"
+    home = "/home/agent/.local/share/uv/python/cpython-3.13/lib/python3.13"
     found = sweep((home, 1), (f"{home}/os.py", 1), (f"{home}/json/__init__.py", 1))
     assert (found.remove, found.restore) == ((), ())
 
@@ -238,7 +238,7 @@ def test_a_folder_that_only_holds_changes_is_none_and_one_that_was_replaced_is_l
     found = sweep(("/etc/apt/apt.conf.d", 0), ("/etc/apt/apt.conf.d/1", 1), ("/usr", 0), ("/usr/bin", 0))
     assert found.restore == ()
     assert found.anchors == (Change("/usr/bin", 0),)
-    assert sweep(("/root/.config", 1), ("/opt", 1), ("/opt/x", 1)).anchors == (Change("/root/.config", 1),)
+    assert sweep(("/home/agent/.config", 1), ("/opt", 1), ("/opt/x", 1)).anchors == (Change("/home/agent/.config", 1),)
 
 
 def test_files_that_may_give_orders_are_read_before_they_are_judged() -> None:
