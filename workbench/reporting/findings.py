@@ -14,7 +14,7 @@ ALPHA = 0.05
 
 
 def finding(comparison: Comparison) -> Finding:
-    """A difference is found where the corrected test and the interval both exclude none."""
+    """A difference is found where the corrected test finds one; it is exact, the interval is approximate."""
     return _finding(comparison.difference, comparison.p_adjusted)
 
 
@@ -30,6 +30,19 @@ def interval_alone(comparison: Comparison) -> bool:
     return finding(comparison) == "unclear" and low is not None and high is not None and not low <= 0 <= high
 
 
+def test_alone(comparison: Comparison) -> bool:
+    """Whether a difference is found, although the interval, approximate on few tasks, holds 0."""
+    low, high = comparison.difference.low, comparison.difference.high
+    return finding(comparison) != "unclear" and (low is None or high is None or low <= 0 <= high)
+
+
+def remark(comparison: Comparison) -> str:
+    """Why test and interval may seem to contradict each other; empty where they do not."""
+    if interval_alone(comparison):
+        return " (the interval is not corrected)"
+    return " (the interval is approximate on so few tasks)" if test_alone(comparison) else ""
+
+
 def if_missing(comparison: Comparison) -> str:
     """What trials not scored could change about a finding; empty where there is none or none is missing."""
     bounds = comparison.bounds
@@ -39,7 +52,8 @@ def if_missing(comparison: Comparison) -> str:
     if stands(comparison):
         return f"so too if {trials}: {signed(bounds.against.value)}"
     worst = f"{signed(bounds.against.value)} {interval(bounds.against)}".rstrip()
-    return f"not shown if {trials}: {worst}, {stated(bounds.p_adjusted)}"
+    turned = _finding(bounds.against, bounds.p_adjusted) != "unclear"
+    return f"{'reversed' if turned else 'not shown'} if {trials}: {worst}, {stated(bounds.p_adjusted)}"
 
 
 def family(blocks: Sequence[Block]) -> str:
@@ -71,7 +85,6 @@ def holm_words(summary: Summary) -> str:
 
 
 def _finding(difference: Estimate, p_value: float | None) -> Finding:
-    low, high = difference.low, difference.high
-    if p_value is None or p_value >= ALPHA or low is None or high is None or low <= 0 <= high:
+    if p_value is None or p_value >= ALPHA or not difference.value:
         return "unclear"
-    return "better" if (difference.value or 0) > 0 else "worse"
+    return "better" if difference.value > 0 else "worse"

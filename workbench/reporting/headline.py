@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from workbench.reporting.findings import ALPHA, finding, if_missing, interval_alone, stands
+from workbench.reporting.findings import ALPHA, finding, if_missing, remark, stands
 from workbench.reporting.numbers import Comparison, GoldGap
 from workbench.reporting.schema import ArmSummary
 from workbench.reporting.settings import own
@@ -55,16 +55,35 @@ def flags(
         if len(several) > 1:
             listed = ", ".join(f"{name} ({count})" for name, count in several.items())
             found.append(f"trials ran {what}: {listed}")
-    tasks = max(len(arm.tasks) for arm in arms)
-    if (least := 2 / 2**tasks) > ALPHA:
-        found.append(
-            f"with {plural(tasks, 'task')} no result can reach p < 0.05 (the least is {p_value(least)})"
-        )
+    found += _harmful(arms)
+    tasks, family = _compared(arms)
+    if (least := min(1.0, family * 2 / 2**tasks)) > ALPHA:
+        after = f" after Holm over {family} comparisons" if family > 1 else ""
+        size = plural(tasks, "task")
+        found.append(f"with {size} no result can reach p < 0.05{after} (the least is {p_value(least)})")
     elif tasks < _FEW:
         found.append(f"{tasks} tasks are few: intervals are wide, and approximate below some {_FEW}")
     if not any(arm.condition == "none" for arm in arms):
         found.append("there is no arm without skills to compare with")
     return tuple(found)
+
+
+def _compared(arms: Sequence[ArmSummary]) -> tuple[int, int]:
+    """Tasks of the comparison that has most, and comparisons that are corrected together."""
+    made = [arm.vs_none for arm in arms if arm.condition == "routed" and arm.vs_none is not None]
+    if not made:
+        return max(len(arm.tasks) for arm in arms), 1
+    return max(each.difference.tasks for each in made), max(each.family for each in made)
+
+
+def _harmful(arms: Sequence[ArmSummary]) -> list[str]:
+    """Gold skills that make success less likely, on which no share of a gap can be had."""
+    return [
+        f"gold skills are worse than no skills: {signed(arm.vs_none.difference.value)}"
+        f" {interval(arm.vs_none.difference)}, {tested(arm.vs_none)}"
+        for arm in arms
+        if arm.condition == "gold" and arm.vs_none is not None and finding(arm.vs_none) == "worse"
+    ]
 
 
 def missing_share(arm: ArmSummary) -> float:
@@ -115,8 +134,8 @@ def _verdict(comparison: Comparison, gap: GoldGap | None) -> str:
     test = tested(comparison)
     kind, firm = finding(comparison), stands(comparison)
     if kind == "unclear":
-        alone = " (the interval is not corrected)" if interval_alone(comparison) else ""
-        return f": no clear difference from no skills, {number}{alone}, {test}"
+        return f": no clear difference from no skills, {number}{remark(comparison)}, {test}"
+    number += remark(comparison)
     scored = "" if firm else " on what was scored"
     if kind == "worse" or gap is None or not firm:
         return f": {kind} than no skills{scored}, {number}, {test}"
@@ -127,14 +146,15 @@ def _verdict(comparison: Comparison, gap: GoldGap | None) -> str:
         )
     closed = _joined(percent(share.value), percent_interval(share))
     open_to = f" ({shares} with what is missing)" if (shares := share_range(gap)) else ""
-    return f" closes {closed} of the gold gap{open_to}: {number} over no skills, {test}"
+    on = f" on the {plural(share.tasks, 'task')} with gold" if share.tasks != found.tasks else ""
+    return f" closes {closed} of the gold gap{on}{open_to}: {number} over no skills, {test}"
 
 
 def unequal_exclusions(rates: Mapping[str, float]) -> list[str]:
     """A flag where shares of excluded trials, by arm, differ by more than two points."""
     if not rates or max(rates.values()) - min(rates.values()) <= _POINTS:
         return []
-    shown = ", ".join(f"{name} {percent(value)}" for name, value in rates.items())
+    shown = ", ".join(f"{name} {value:.1%}" for name, value in rates.items())
     return [f"exclusion rates differ between arms ({shown}): differences may come from what is missing"]
 
 

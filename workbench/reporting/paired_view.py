@@ -9,9 +9,9 @@ from rich.text import Text
 
 from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid, grid_and_line
-from workbench.reporting.findings import ALPHA, finding, if_missing, interval_alone, stands
+from workbench.reporting.findings import ALPHA, finding, if_missing, remark, stands
 from workbench.reporting.numbers import Change
-from workbench.reporting.paired import PairedReport, PairedResult, Side
+from workbench.reporting.paired import PairedReport, PairedResult, Sameness, Side
 from workbench.reporting.wording import (
     BY_CHANCE,
     DETECTABLE,
@@ -52,14 +52,29 @@ def sentence(result: PairedResult) -> str:
     if found.difference.value is None:
         return f"{names[0]} against {names[1]}: {found.difference.reason}."
     bounds = f"{signed(found.difference.value)} {interval(found.difference)}".rstrip()
-    alone = " (the interval is not corrected)" if interval_alone(found) else ""
     size = plural(found.difference.tasks, "task")
+    checked = "baseline: " if result.baseline else ""
+    if verdict(result) == "equivalent to" and result.sameness is not None:
+        return checked + _same(result, result.sameness, names, f"{bounds} ({size})")
     firm = stands(found)
     missing = if_missing(found)
     doubt = f"; {'' if firm else 'but '}{missing}" if missing else ""
     said = f"{names[0]} is {verdict(result)} {names[1]}{'' if firm else ' on what was scored'}"
-    checked = "baseline: " if result.baseline else ""
-    return f"{checked}{said}: {bounds}{alone}, {tested(found)} ({size}){doubt}."
+    return f"{checked}{said}: {bounds}{remark(found)}, {tested(found)} ({size}){doubt}."
+
+
+def _same(result: PairedResult, same: Sameness, names: tuple[str, str], seen: str) -> str:
+    """The sentence for two that are equivalent, and whether they would be whatever is missing."""
+    each = ", not corrected" if result.comparison.family > 1 else ""
+    test = f"{stated(same.p_equivalent)} of equivalence{each}"
+    if (bounds := result.comparison.bounds) is None:
+        return f"{names[0]} is equivalent to {names[1]} within {same.margin:.2f}: {seen}, {test}."
+    trials = f"the {plural(bounds.trials, 'trial')} not scored went against it"
+    if same.worst_equivalent < ALPHA:
+        held, doubt = "", f"so too if {trials}: {stated(same.worst_equivalent)}"
+    else:
+        held, doubt = " on what was scored", f"but not shown if {trials}: {stated(same.worst_equivalent)}"
+    return f"{names[0]} is equivalent to {names[1]} within {same.margin:.2f}{held}: {seen}, {test}; {doubt}."
 
 
 def verdict(result: PairedResult) -> str:
@@ -106,7 +121,8 @@ def _names(result: PairedResult) -> tuple[str, str]:
     if one == other:
         return f"{one} (first)", f"{other} (second)"
     if "arm" not in differing:
-        return f"{arm_name(result.first.arm)} with {one}", f"with {other}"
+        arm = arm_name(result.first.arm)
+        return f"{arm} with {one}", f"{arm} with {other}"
     return one, other
 
 

@@ -119,7 +119,7 @@ def amount(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
     if unit == "cost_usd":
-        return f"${value:,.2f}" if value == 0 or value >= 1 else f"${value:.2g}"
+        return f"${value:,.2f}" if value == 0 or value >= 1 else f"${value:#.2g}"
     return f"{value:,.1f}" if unit == "seconds" and value < 100 else f"{value:,.0f}"
 
 

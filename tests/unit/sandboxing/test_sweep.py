@@ -238,7 +238,9 @@ def test_a_folder_that_only_holds_changes_is_none_and_one_that_was_replaced_is_l
     found = sweep(("/etc/apt/apt.conf.d", 0), ("/etc/apt/apt.conf.d/1", 1), ("/usr", 0), ("/usr/bin", 0))
     assert found.restore == ()
     assert found.anchors == (Change("/usr/bin", 0),)
-    assert sweep(("/home/agent/.config", 1), ("/opt", 1), ("/opt/x", 1)).anchors == (Change("/home/agent/.config", 1),)
+    assert sweep(("/home/agent/.config", 1), ("/opt", 1), ("/opt/x", 1)).anchors == (
+        Change("/home/agent/.config", 1),
+    )
 
 
 def test_files_that_may_give_orders_are_read_before_they_are_judged() -> None:
