@@ -93,7 +93,7 @@ def differences(block: Block, width: int) -> RenderableType | None:
 
 
 def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:
-    """Scored trials of arms with skills by the stage they reached: a bar, and the counts."""
+    """Scored trials of arms with skills by the stage they reached: a bar, counts, shares and intervals."""
     arms = [arm for arm in block.arms if arm.condition != "none" and any(arm.funnel.values())]
     if not arms:
         return None
@@ -255,10 +255,11 @@ def _closed(arm: ArmSummary) -> str:
 
 
 def _count(arm: ArmSummary, stage: FunnelStage) -> Text:
-    count, total = arm.funnel.get(stage, 0), sum(arm.funnel.values())
-    if not count:
+    count, share = arm.funnel.get(stage, 0), arm.stages[stage]
+    if not count or share.value is None:
         return Text("-", style="bright_black")
-    return Text.assemble((str(count), STAGE_STYLES[stage]), f" {100 * count / total:3.0f}%")
+    shown = Text.assemble((str(count), STAGE_STYLES[stage]), f" {percent(share.value):>4}")
+    return shown.append(f"\n{percent_interval(share)}", style="bright_black")
 
 
 def _stage_column(name: str, glyph: str) -> Column:

@@ -147,9 +147,13 @@ def _missing(found: Comparison, arm: ArmSummary) -> str:
 
 
 def _funnel(arm: ArmSummary, known: Iterable[FunnelStage]) -> Sequence[str]:
-    total = sum(arm.funnel.values())
-    counts = [arm.funnel.get(stage, 0) for stage in known]
-    return (arm_name(arm.arm), *(f"{count} ({percent(count / total)})" if count else "" for count in counts))
+    return (arm_name(arm.arm), *(_share(arm.funnel.get(stage, 0), arm.stages[stage]) for stage in known))
+
+
+def _share(count: int, share: Estimate) -> str:
+    if not count or share.value is None:
+        return ""
+    return f"{count} ({percent(share.value)} {percent_interval(share)})".replace(" )", ")")
 
 
 def _exclusions(arm: ArmSummary) -> Iterator[Sequence[str]]:
