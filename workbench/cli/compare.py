@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.cli._numbers import Finite, Whole
-from workbench.core.atomic import write_text
+from workbench.core.atomic import check_writable, write_text
 from workbench.core.errors import GateError, UsageError
 from workbench.core.terminal import console, print_table
 
@@ -74,6 +74,8 @@ def command(
 
     if require in {"not-worse", "equivalent"} and margin is None:
         raise UsageError(f"--require {require} needs --margin, e.g. --margin 0.03")
+    if json_file is not None:
+        check_writable(json_file)
     found = _pairs(first, second, arm, arms=arms, models=models, agents=agents)
     require_same_tasks(found.pairs, common=common)
     question = Question(margin=margin, seed=seed)

@@ -83,7 +83,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             if isinstance(error, click.UsageError) and error.ctx
             else ""
         )
-        return _fail(error.format_message() + hint, 1)
+        message = error.format_message()
+        return _fail(message + ("." if hint and not message.endswith((".", "?")) else "") + hint, 1)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted", 130)
     except OSError as error:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from workbench.core.atomic import write_text
-from workbench.core.errors import UnknownNameError
+from workbench.core.atomic import check_writable, write_text
+from workbench.core.errors import UnknownNameError, UsageError
 from workbench.core.terminal import console, safe
 from workbench.core.workspace import find_workspace
 
@@ -65,12 +65,13 @@ def command(
 
     if name not in report_names():
         raise UnknownNameError("report", name, report_names())
+    wanted = {option: path for option, path in files.items() if path is not None}
+    _check_targets({**wanted, "parquet": parquet, "output": output})
     chosen = find_logs(logs) if logs else newest_run(find_workspace().results)
     table = None if parquet is None else TrialTable()
     summary = summary_of(chosen, table)
     if published:
         summary = _beside(summary)
-    wanted = {option: path for option, path in files.items() if path is not None}
     for option, path in wanted.items():
         _write(summary, _FILES[option], path)
     if table is not None and parquet is not None:
@@ -81,6 +82,17 @@ def command(
     elif not wanted and parquet is None:
         _print(summary, name)
     return 0 if summary.complete else INCOMPLETE
+
+
+def _check_targets(targets: Mapping[str, Path | None]) -> None:
+    """See that every file can be written, and is one of its own, before the first of them is."""
+    options: dict[Path, str] = {}
+    for option, path in targets.items():
+        if path is None:
+            continue
+        if (other := options.setdefault(path.absolute(), option)) != option:
+            raise UsageError(f"{path}: is named by --{other} and by --{option}; give each a file of its own")
+        check_writable(path)
 
 
 def _beside(summary: Summary) -> Summary:

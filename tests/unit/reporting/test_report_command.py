@@ -199,6 +199,17 @@ def test_a_canvas_is_what_the_console_can_show() -> None:
     assert not canvas_of(Console(file=narrow)).unicode
 
 
+def test_nothing_is_written_unless_every_file_can_be_and_is_one_of_its_own(
+    complete_log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, blocked = tmp_path / "one.out", complete_log / "two.out"
+    assert run(["report", str(complete_log), "--csv", str(one), "--json", str(one)]) == 1
+    assert "is named by --csv and by --json; give each a file of its own" in capsys.readouterr().err
+    assert run(["report", str(complete_log), "--csv", str(one), "--json", str(blocked)]) == 3
+    assert "cannot write" in capsys.readouterr().err
+    assert not one.exists()
+
+
 def test_several_files_are_written_from_one_reading(
     complete_log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
