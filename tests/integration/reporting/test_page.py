@@ -162,6 +162,14 @@ def test_a_click_on_a_head_sorts_and_a_second_click_turns_it_round(opened: Any) 
     assert opened.run(column) == sorted(values, reverse=True)
 
 
+def test_tasks_without_a_scored_trial_come_last_whichever_way_they_are_sorted(opened: Any) -> None:
+    empty = "document.querySelectorAll('#tasks-0 tbody tr')[7].cells[3]"
+    opened.run(f"{empty}.dataset.sort = ''; {empty}.parentElement.id = 'unscored'")
+    for _ in ("ascending", "descending"):
+        opened.click("#tasks-0 thead th:nth-child(4) button")
+        assert opened.run("return document.querySelector('#tasks-0 tbody tr:last-child').id") == "unscored"
+
+
 def test_sorting_works_by_key_too(opened: Any) -> None:
     opened.run("document.querySelector('#tasks-0 thead button').focus()")
     opened.press("\ue007")

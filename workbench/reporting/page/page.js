@@ -1,8 +1,10 @@
 "use strict";
 (() => {
   const value = (cell) => {
-    if (cell.dataset.sort !== undefined) return Number(cell.dataset.sort);
+    const given = cell.dataset.sort;
+    if (given !== undefined) return given === "" ? "" : Number(given);
     const text = cell.textContent.trim();
+    if (text === "-") return "";
     return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text.toLowerCase();
   };
   const compare = (a, b) => {

@@ -112,7 +112,7 @@ def _cell(cell: TaskResult | None, arm: ArmSummary, folder: str) -> Html:
     if cell is None:
         return el("td", "-")
     marks = [_mark(mark, arm, folder) for mark in cell.trials]
-    return el("td", el("b", rate(cell.mean)), " ", marks, data_sort=-1.0 if cell.mean is None else cell.mean)
+    return el("td", el("b", rate(cell.mean)), " ", marks, data_sort="" if cell.mean is None else cell.mean)
 
 
 def _mark(mark: TrialMark, arm: ArmSummary, folder: str) -> Html:
