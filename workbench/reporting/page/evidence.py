@@ -28,10 +28,14 @@ from workbench.reporting.wording import (
     p_value,
     percent,
     percent_interval,
+    plural,
     rate,
     share_range,
     signed,
     stages,
+)
+from workbench.reporting.wording import (
+    interval as interval_of,
 )
 
 _INTERVAL = Head("95% interval", numeric=False, hint="sorts by the lower end")
@@ -69,8 +73,8 @@ def overview(summary: Summary) -> Html | None:
         Head(axis(RATE), numeric=False, sortable=False),
         Head("Success"),
         _INTERVAL,
-        Head("Over none"),
-        Head("p"),
+        Head("Over none", hint="paired by task, with its 95% interval and the tasks that both arms scored"),
+        Head("p", hint="exact sign-flip test over none, after Holm's correction (raw in brackets)"),
         Head("Scored"),
     ]
     rows = [_overview(block, arm, varying) for block in summary.blocks for arm in block.arms]
@@ -85,10 +89,17 @@ def _overview(block: Block, arm: ArmSummary, varying: Sequence[str]) -> Row:
         named(arm),
         interval(arm.success, RATE, tone(arm.condition)),
         *numbers(arm.success, rate(arm.success.value)),
-        Cell(signed(over.difference.value), over.difference.value) if over else "",
-        Cell(p_value(over.p_adjusted), over.p_adjusted) if over else "",
+        _over(over.difference) if over else "",
+        _tested(over) if over else "",
         Cell(f"{arm.scored}/{arm.planned}", arm.scored),
     ]
+
+
+def _over(found: Estimate) -> Cell:
+    size = plural(found.tasks, "task")
+    return Cell(
+        [el("b", signed(found.value)), el("br"), el("small", f"{interval_of(found)} {size}")], found.value
+    )
 
 
 def success(block: Block) -> Html:
