@@ -91,6 +91,7 @@ class Container:
         self.disk_breaches = 0
         self.channels = False
         self._open: dict[str, Channel] = {}
+        self._opening: set[str] = set()
         self._tokens: set[str] = set()
 
     async def run(
@@ -165,9 +166,11 @@ class Container:
             return None
         try:
             if channel is None or not channel.usable():
-                channel = self._open[user] = await self._channel(user)
-            others = sum(not each.closed for each in self._open.values())
-            code = await channel.run(job, out, err, OWN_PROCESSES + others)
+                channel = await self._opened(user)
+                if channel is None:
+                    return None
+            shells = sum(each.busy or each.usable() for each in self._open.values())
+            code = await channel.run(job, out, err, OWN_PROCESSES + shells)
         except ChannelClosedError as error:
             if not error.started:
                 return None
@@ -175,6 +178,17 @@ class Container:
                 raise await self.lost("a command was cut off") from None
             code = _KILLED
         return None if code is None else {"Running": False, "ExitCode": code, "Pid": 1}
+
+    async def _opened(self, user: str) -> Channel | None:
+        """A new channel of a user's, ``None`` while another command opens one: there is one at most."""
+        if user in self._opening:
+            return None
+        self._opening.add(user)
+        try:
+            self._open[user] = await self._channel(user)
+        finally:
+            self._opening.discard(user)
+        return self._open[user]
 
     async def _channel(self, user: str) -> Channel:
         exec_id = await self._create(["/bin/sh"], True, "/", {TOKEN: secrets.token_hex(12)}, user)

@@ -356,6 +356,17 @@ async def test_commands_go_by_a_shell_that_stays_until_something_is_left_behind(
     assert (await box.exec(["echo", "lives"])).stdout == "lives\n"
 
 
+async def test_a_shell_that_was_killed_does_not_hide_what_a_command_left_behind(box: DockerSandbox) -> None:
+    """It was once still counted among the container's own processes."""
+    for user in ("root", box.container.user):
+        await box.exec(["true"], user=user)
+    kill = "kill -9 $(ps -eo pid,args | awk '$2 == \"/bin/sh\" && NF == 2 {print $1}')"
+    await box.container.run(["sh", "-c", kill], cwd="/", user="0", timeout=20, fast=False)
+    await box.exec(["sh", "-c", "sleep 4322 > /dev/null 2>&1 &"])
+    assert box.container._open[box.container.user or "0"].closed
+    await box.exec(["sh", "-c", "kill -9 $(ps -eo pid,args | awk '/sleep 4322/ {print $1}')"])
+
+
 async def test_a_program_with_an_endless_name_is_refused_before_it_can_hang_the_engine(
     box: DockerSandbox,
 ) -> None:

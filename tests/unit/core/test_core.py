@@ -69,10 +69,11 @@ def test_an_unknown_cause_is_a_fault_of_the_harness() -> None:
     assert str(TrialError("infra:build", "no space")) == "[infra:build] no space"
 
 
-def test_a_container_that_the_agent_used_up_is_the_one_cause_that_is_a_result() -> None:
+def test_only_what_the_agent_did_to_its_container_is_a_cause_that_is_a_result() -> None:
     valid = {cause: entry for cause, entry in POLICY.items() if entry.valid}
     assert {cause: (entry.score, entry.retry) for cause, entry in valid.items()} == {
-        "agent_resource": (0.0, False)
+        "agent_resource": (0.0, False),
+        "agent_damage": (0.0, False),
     }
     assert not policy("something new").valid
 
