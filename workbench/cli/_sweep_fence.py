@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -61,19 +60,6 @@ def sole_owner(folder: Path) -> Iterator[None]:
     with exclusive(folder / _GUARD, refuse):
         write_text(folder / _OWNER, f"process {os.getpid()} on {socket.gethostname()}\n")
         yield
-
-
-@contextmanager
-def ended_like_an_interrupt() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP do in the block what Ctrl-C does; one that is ignored (nohup) stays so."""
-    names = [name for name in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(name) is signal.SIG_DFL]
-    for name in names:
-        signal.signal(name, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        for name in names:
-            signal.signal(name, signal.SIG_DFL)
 
 
 @dataclass

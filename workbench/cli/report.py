@@ -90,7 +90,7 @@ def _check_targets(targets: Mapping[str, Path | None]) -> None:
     for option, path in targets.items():
         if path is None:
             continue
-        if (other := options.setdefault(path.absolute(), option)) != option:
+        if (other := options.setdefault(path.resolve(), option)) != option:
             raise UsageError(f"{path}: is named by --{other} and by --{option}; give each a file of its own")
         check_writable(path)
 

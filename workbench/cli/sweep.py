@@ -93,12 +93,13 @@ def run_command(
     Exit codes: 0 complete; 1 the spec is wrong; 3 the machine lacks something; 4 trials are
     incomplete or excluded beyond what a report may bear; 130 interrupted.
     """
-    from workbench.cli._sweep_fence import ended_like_an_interrupt, sole_owner
+    from workbench.cli._sweep_fence import sole_owner
     from workbench.cli._sweep_lock import lock_of, refuse_doubles, same_suite
     from workbench.cli._sweep_run import Bounds, prepare
     from workbench.cli._sweep_spec import expand, read_spec
     from workbench.core.workspace import find_workspace
     from workbench.evaluation.runs import writable
+    from workbench.sandboxing.interrupts import heed
 
     wanted, source, name = read_spec(spec, flags)
     jobs = expand(wanted)
@@ -112,7 +113,8 @@ def run_command(
     if dry_run:
         _forecast(lock, folder, pilot)
         return 0
-    with sole_owner(writable(folder)), ended_like_an_interrupt():
+    with sole_owner(writable(folder)):
+        heed()
         complete = _run(wanted, source, prepared, lock, folder, Bounds(max_samples, max_tasks))
     return _finish(folder, complete, html)
 

@@ -30,6 +30,7 @@ from workbench.reporting.wording import (
     ends,
     interval,
     missing_range,
+    own_size,
     p_value,
     percent,
     percent_interval,
@@ -249,9 +250,9 @@ def _closed(arm: ArmSummary) -> str:
     if arm.gap is None:
         return ""
     share = arm.gap.share
-    if share.value is None or share.low is None:
+    if share.value is None or share.low is None or arm.vs_none is None:
         return "not estimable"
-    return f"{percent(share.value)} {percent_interval(share)}"
+    return f"{percent(share.value)} {percent_interval(share)}{own_size(share, arm.vs_none.difference)}"
 
 
 def _count(arm: ArmSummary, stage: FunnelStage) -> Text:

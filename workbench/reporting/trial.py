@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -95,24 +95,9 @@ class Plan:
 
     def excluded(self, sample_id: str, epoch: int, fault: tuple[str, str], route: RouteInfo | None) -> Trial:
         """A trial that ended before scoring; `fault` is (cause, detail)."""
-        task, arm = split_id(sample_id)
         cause, detail = fault
-        return Trial(
-            suite=self.suite,
-            task=task,
-            arm=arm,
-            model=self.model,
-            epoch=epoch,
-            status="excluded",
-            sample_id=sample_id,
-            log=self.log,
-            run=self.run,
-            cause=cause,
-            detail=ends(detail, _DETAIL),
-            route=route,
-            agent=self.solver,
-            settings=self.settings,
-        )
+        pending = self.pending(sample_id, epoch, ends(detail, _DETAIL))
+        return replace(pending, status="excluded", cause=cause, route=route)
 
     def recorded(self, sample_id: str, record: TrialRecord) -> Trial:
         """A trial with its joint record."""

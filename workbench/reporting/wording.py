@@ -84,6 +84,11 @@ def percent_interval(estimate: Estimate) -> str:
     return f"[{_whole(estimate.low)}, {_whole(estimate.high)}]"
 
 
+def own_size(share: Estimate, beside: Estimate) -> str:
+    """`` (20 tasks)`` of a share that rests on other tasks than the difference beside it, else empty."""
+    return f" ({plural(share.tasks, 'task')})" if share.tasks != beside.tasks else ""
+
+
 def share_range(gap: GoldGap | None) -> str:
     """``67 to 100%``, the share of the gold gap with what is missing; empty where no trial is."""
     if gap is None or gap.lowest is None or gap.highest is None:

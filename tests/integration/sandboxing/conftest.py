@@ -16,6 +16,8 @@ from workbench.sandboxing.debian import DEBIAN_PYTHON
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.images import build, plan
+from workbench.sandboxing.limits import unenforced
+from workbench.sandboxing.podman import NO_ALLOW_LIST
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 ROOT_IMAGE = f"FROM {DEBIAN_PYTHON}\nWORKDIR /job\n"
@@ -35,6 +37,29 @@ def engine() -> Engine:
     engine = Engine(status.url)
     anyio.run(Bases(engine).substitute)
     return engine
+
+
+@pytest.fixture(scope="session")
+def allow_lists(engine: Engine) -> None:
+    """An engine that holds a container to an allow-list, as Docker does.
+
+    Podman cannot, and the provider refuses such a task there: test_podman's
+    test_an_allow_list_is_refused_with_the_reason. So on Podman there is no gateway to look at.
+    """
+    if engine.podman:
+        pytest.skip(f"nothing to look at, for it is refused (test_podman): {NO_ALLOW_LIST}")
+
+
+@pytest.fixture(scope="session")
+def enforced_limits(engine: Engine) -> None:
+    """An engine that holds containers to their limits, as any does that has cgroups.
+
+    A rootless one with cgroup v1 cannot, and says so: test_limits. What these tests do would take the memory
+    and the processes of the whole machine there.
+    """
+    lacking = unenforced(engine.blocking(engine.record))
+    if lacking:
+        pytest.skip(f"would take all that this machine has: no limit on {', '.join(lacking)} (test_limits)")
 
 
 @pytest.fixture(scope="session")

@@ -121,13 +121,11 @@ async def test_F32_a_daemon_with_a_token_of_its_own_invention_is_killed_all_the_
     assert await processes(box) == []
 
 
+@pytest.mark.usefixtures("enforced_limits")
 async def test_F30_a_fork_bomb_is_bounded_and_dies_with_its_timeout(
     start: Start, root_image: BuildPlan
 ) -> None:
     box = await start(DockerConfig(build=root_image, pids=100))
-    if box.started.limits.unlimited:
-        # A rootless engine without cgroups: it would be the machine that runs full, not the container.
-        pytest.skip(f"limits: {', '.join(box.started.limits.notes)}")
     began = time.monotonic()
     with pytest.raises(TimeoutError):
         await box.exec(["sh", "-c", FORKS + " exec sleep 60"], timeout=1)
@@ -260,13 +258,11 @@ async def test_many_commands_at_once_do_not_mix_their_streams(box: DockerSandbox
     assert results == {number: f"in-{number} err-{number}" for number in range(40)}
 
 
+@pytest.mark.usefixtures("enforced_limits")
 async def test_F28_SB_12_a_memory_kill_is_named_and_the_container_lives(
     start: Start, root_image: BuildPlan
 ) -> None:
     box = await start(DockerConfig(build=root_image, memory_mb=64))
-    if box.started.limits.unlimited:
-        # A rootless engine without cgroups: it would be the machine that runs full, not the container.
-        pytest.skip(f"limits: {', '.join(box.started.limits.notes)}")
     done = await box.exec(["python3", "-c", "x = bytearray(1 << 30)"], timeout=60)
     assert done.returncode == 137
     assert "the memory limit of 64 MiB was reached" in done.stderr

@@ -19,7 +19,6 @@ from workbench.sandboxing import labels
 from workbench.sandboxing.config import BuildPlan, DockerConfig
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet
-from workbench.sandboxing.podman import NO_ALLOW_LIST
 from workbench.sandboxing.providers.docker import DockerSandbox
 from workbench.skills.skill import SkillFile, SkillTree
 
@@ -184,12 +183,10 @@ def web_host(engine: Engine, fleet: Fleet, root_image: BuildPlan) -> Iterator[tu
     engine.blocking(lambda api: api.remove_network(network))
 
 
+@pytest.mark.usefixtures("allow_lists")
 async def test_F33_with_an_allow_list_nothing_but_its_hosts_can_be_reached(
     start: Start, root_image: BuildPlan, fleet: Fleet, web_host: tuple[str, str], host_service: str
 ) -> None:
-    if fleet.engine.podman:
-        # Refused there, which `test_podman` shows; there is no gateway to look at.
-        pytest.skip(NO_ALLOW_LIST)
     network, address = web_host
     config = DockerConfig(build=root_image, allow=("listed.example",))
     box, other = await start(config), await start(config)

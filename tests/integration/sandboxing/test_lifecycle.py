@@ -231,12 +231,11 @@ async def test_F37_forty_containers_at_once_start_and_go(fleet: Fleet, root_imag
     assert not fleet.running
 
 
+@pytest.mark.usefixtures("allow_lists")
 async def test_F37_trials_with_an_allow_list_share_a_gateway_and_leave_no_network(
     engine: Engine, root_image: BuildPlan
 ) -> None:
     fleet = Fleet(engine)
-    if engine.podman:
-        pytest.skip("Podman takes no allow-list")
     config = DockerConfig(build=root_image, allow=("pypi.org",))
     started = []
 

@@ -16,7 +16,6 @@ from workbench.sandboxing.debian import DEBIAN_PYTHON
 from workbench.sandboxing.engine import Engine
 from workbench.sandboxing.fleet import Fleet
 from workbench.sandboxing.network import ensure_network
-from workbench.sandboxing.podman import NO_ALLOW_LIST
 from workbench.sandboxing.providers.docker import DockerSandbox
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("docker_engine")]
@@ -122,12 +121,10 @@ class Asking(Fleet):
         return self.servers
 
 
+@pytest.mark.usefixtures("allow_lists")
 async def test_F33_a_verifier_in_a_container_with_an_allow_list_has_its_own_network_and_real_names(
     engine: Engine, root_image: BuildPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if engine.podman:
-        # Refused there, which `test_podman` shows; there is no gateway to look at.
-        pytest.skip(NO_ALLOW_LIST)
     network = await ensure_network(engine)
     found: Any = await engine.call(lambda api: api.inspect_network(network))
     host = found["IPAM"]["Config"][0]["Gateway"]
@@ -163,12 +160,10 @@ async def test_name_servers_are_those_of_a_plain_container(
     assert set(fleet.running) == before
 
 
+@pytest.mark.usefixtures("allow_lists")
 async def test_a_verifier_without_a_network_does_not_inherit_the_agents_allow_list(
     start: Start, engine: Engine, root_image: BuildPlan
 ) -> None:
-    if engine.podman:
-        # Refused there, which `test_podman` shows; there is no gateway to look at.
-        pytest.skip(NO_ALLOW_LIST)
     box = await start(DockerConfig(build=root_image, allow=("files.example",)))
     async with box.judged("none", fresh=False) as (where, _):
         assert (await where.exec(["ls", "/sys/class/net"])).stdout == "lo\n"

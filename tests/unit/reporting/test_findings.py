@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from itertools import product
 
 import pytest
+from rich.console import Console
 
 from workbench.core.record import TrialRecord
 from workbench.reporting.findings import finding, if_missing, remark
 from workbench.reporting.numbers import Bounds, Comparison, Estimate
 from workbench.reporting.schema import Block
+from workbench.reporting.sections import differences
 from workbench.reporting.summary import summarise
 from workbench.reporting.trial import Trial
 from workbench.reporting.wording import amount
@@ -95,9 +98,13 @@ def test_a_run_too_small_for_any_finding_is_told_so_with_its_whole_family(
 
 
 def test_a_share_on_fewer_tasks_than_the_difference_says_on_how_many(block: Callable[..., Block]) -> None:
-    (line,) = block(20, "a", gold=12).headline
+    found = block(20, "a", gold=12)
+    (line,) = found.headline
     assert "of the gold gap on the 12 tasks with gold" in line
     assert "(20 tasks x 1 trial)" in line
+    printed = io.StringIO()
+    Console(width=100, file=printed).print(differences(found, 100))
+    assert "(12 tasks)" in printed.getvalue()
 
 
 def test_gold_skills_that_harm_are_named_first_among_the_flags(block: Callable[..., Block]) -> None:

@@ -205,6 +205,9 @@ def test_nothing_is_written_unless_every_file_can_be_and_is_one_of_its_own(
     one, blocked = tmp_path / "one.out", complete_log / "two.out"
     assert run(["report", str(complete_log), "--csv", str(one), "--json", str(one)]) == 1
     assert "is named by --csv and by --json; give each a file of its own" in capsys.readouterr().err
+    same = tmp_path / "elsewhere" / ".." / "one.out"
+    assert run(["report", str(complete_log), "--csv", str(one), "--json", str(same)]) == 1
+    assert "give each a file of its own" in capsys.readouterr().err
     assert run(["report", str(complete_log), "--csv", str(one), "--json", str(blocked)]) == 3
     assert "cannot write" in capsys.readouterr().err
     assert not one.exists()

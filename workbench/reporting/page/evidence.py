@@ -25,6 +25,7 @@ from workbench.reporting.wording import (
     UNCORRECTED,
     arm_name,
     missing_range,
+    own_size,
     p_value,
     percent,
     percent_interval,
@@ -34,9 +35,7 @@ from workbench.reporting.wording import (
     signed,
     stages,
 )
-from workbench.reporting.wording import (
-    interval as interval_of,
-)
+from workbench.reporting.wording import interval as interval_of
 
 _INTERVAL = Head("95% interval", numeric=False, hint="sorts by the lower end")
 _PLACES = ("suite", "model", "agent")
@@ -217,7 +216,8 @@ def _closed(arm: ArmSummary) -> Cell:
     if share.value is None or share.low is None:
         return Cell(el("span", share.reason, class_="reason"), share.value)
     open_to = [el("br"), el("small", f"if missing: {shares}")] if (shares := share_range(arm.gap)) else []
-    return Cell([el("b", percent(share.value)), f" {percent_interval(share)}", *open_to], share.value)
+    size = own_size(share, arm.vs_none.difference) if arm.vs_none is not None else ""
+    return Cell([el("b", percent(share.value)), f" {percent_interval(share)}{size}", *open_to], share.value)
 
 
 def funnel(block: Block) -> Html | None:

@@ -70,7 +70,6 @@ def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
     yield from _gap(arm)
     for stage, count in arm.funnel.items():
         yield _count(f"funnel {stage}", count, arm.scored)
-        yield _estimate(f"funnel share {stage}", arm.stages[stage])
     for exclusion in arm.exclusions:
         yield _count(f"excluded {exclusion.cause}", exclusion.count, arm.planned)
     for found in arm.passes:

@@ -24,6 +24,7 @@ from workbench.reporting.wording import (
     interval,
     measured,
     missing_range,
+    own_size,
     p_value,
     percent,
     percent_interval,
@@ -122,9 +123,9 @@ def _differences(arm: ArmSummary) -> Iterator[Sequence[str]]:
 def _difference(arm: ArmSummary, comparison: Comparison) -> Sequence[str]:
     found = comparison.difference
     share = arm.gap.share if arm.gap is not None and comparison is arm.vs_none else None
-    closed = (
-        "" if share is None or share.value is None else f"{percent(share.value)} {percent_interval(share)}"
-    )
+    closed = ""
+    if share is not None and share.value is not None:
+        closed = f"{percent(share.value)} {percent_interval(share)}{own_size(share, found)}"
     return (
         f"{arm_name(arm.arm)} - {arm_name(comparison.baseline)}",
         signed(found.value),
