@@ -164,7 +164,7 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
 
     complete = True
     limits: dict[str, Any] = spec.limits.by_option()
-    with live or nullcontext():
+    with live or nullcontext(), _unannounced():
         for agent in dict.fromkeys(part.job.agent for part in prepared):
             tasks = [part.task for part in prepared if part.job.agent == agent]
             done, logs = eval_set(
@@ -186,6 +186,19 @@ def run(spec: SweepSpec, prepared: list[Prepared], folder: Path, bounds: Bounds,
                 raise KeyboardInterrupt  # which Inspect answers with the logs of what had ended before
             complete = complete and done
     return complete
+
+
+@contextmanager
+def _unannounced() -> Iterator[None]:
+    """Without the lines that Inspect prints of each of its sets: a sweep is one thing, and reports once."""
+    from rich import get_console
+
+    theirs = get_console()
+    before, theirs.quiet = theirs.quiet, True
+    try:
+        yield
+    finally:
+        theirs.quiet = before
 
 
 def _solver(name: str) -> Any:

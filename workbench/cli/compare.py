@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from workbench.cli._numbers import Finite, Whole
-from workbench.core.atomic import check_writable, write_text
+from workbench.cli._targets import check_targets, write_target
 from workbench.core.errors import GateError, UsageError
 from workbench.core.terminal import console, print_table
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.reporting.pairing import Grouped, Pair
 
 _LOGS = click.Path(path_type=Path)
+_FILE = click.Path(path_type=Path, dir_okay=False)
 INCOMPLETE = 4
 
 
@@ -43,7 +44,8 @@ INCOMPLETE = 4
 @click.option(
     "--seed", type=Whole(0), default=0, show_default=True, help="Of the bootstrap and sampled tests."
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option("--markdown", type=_FILE, metavar="FILE", help="For a pull request.")
+@click.option("--json", "json_file", type=_FILE, metavar="FILE", help="Everything, for programs.")
 def command(
     first: Path,
     second: Path | None,
@@ -56,6 +58,7 @@ def command(
     missing_by_chance: bool,
     common: bool,
     seed: int,
+    markdown: Path | None,
     json_file: Path | None,
 ) -> int:
     """Compare runs A and B in every arm that both have, or two --arms, --models or --agents of A.
@@ -69,21 +72,23 @@ def command(
     either side beyond what a report may bear.
     """
     from workbench.reporting.paired import Question, paired_report
+    from workbench.reporting.paired_markdown import render
     from workbench.reporting.paired_view import build
     from workbench.reporting.pairing import on_common_tasks, require_same_tasks
 
     if require in {"not-worse", "equivalent"} and margin is None:
         raise UsageError(f"--require {require} needs --margin, e.g. --margin 0.03")
-    if json_file is not None:
-        check_writable(json_file)
+    check_targets({"markdown": markdown, "json": json_file})
     found = _pairs(first, second, arm, arms=arms, models=models, agents=agents)
     require_same_tasks(found.pairs, common=common)
     question = Question(margin=margin, seed=seed)
     report = paired_report(on_common_tasks(found.pairs), question, found.unpaired)
     out = console()
     print_table(build(report, out.width))
+    if markdown is not None:
+        write_target(markdown, render(report))
     if json_file is not None:
-        write_text(json_file, report.model_dump_json(indent=2) + "\n")
+        write_target(json_file, report.model_dump_json(indent=2) + "\n")
     if require is not None:
         _gate(report, require, by_chance=missing_by_chance)
     return 0 if found.complete else INCOMPLETE
@@ -161,7 +166,7 @@ def read_run(path: Path) -> tuple[Grouped, bool]:
 
 def _gate(report: PairedReport, require: str, *, by_chance: bool) -> None:
     """Raise where something was required of the family and does not hold."""
-    from workbench.reporting.paired_view import holds, sentence
+    from workbench.reporting.paired_words import holds, sentence
 
     for result in report.results:
         if result.baseline or holds(result, require, by_chance=by_chance):

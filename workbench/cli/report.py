@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from workbench.core.atomic import check_writable, write_text
-from workbench.core.errors import UnknownNameError, UsageError
+from workbench.cli._targets import check_targets, say_written, write_target
+from workbench.core.errors import UnknownNameError
 from workbench.core.terminal import console, safe
 from workbench.core.workspace import find_workspace
 
@@ -66,7 +66,7 @@ def command(
     if name not in report_names():
         raise UnknownNameError("report", name, report_names())
     wanted = {option: path for option, path in files.items() if path is not None}
-    _check_targets({**wanted, "parquet": parquet, "output": output})
+    check_targets({**wanted, "parquet": parquet, "output": output})
     chosen = find_logs(logs) if logs else newest_run(find_workspace().results)
     table = None if parquet is None else TrialTable()
     summary = summary_of(chosen, table)
@@ -76,23 +76,12 @@ def command(
         _write(summary, _FILES[option], path)
     if table is not None and parquet is not None:
         table.write(parquet)
-        _say(parquet)
+        say_written(parquet)
     if output is not None:
         _write(summary, name, output)
     elif not wanted and parquet is None:
         _print(summary, name)
     return 0 if summary.complete else INCOMPLETE
-
-
-def _check_targets(targets: Mapping[str, Path | None]) -> None:
-    """See that every file can be written, and is one of its own, before the first of them is."""
-    options: dict[Path, str] = {}
-    for option, path in targets.items():
-        if path is None:
-            continue
-        if (other := options.setdefault(path.resolve(), option)) != option:
-            raise UsageError(f"{path}: is named by --{other} and by --{option}; give each a file of its own")
-        check_writable(path)
 
 
 def _beside(summary: Summary) -> Summary:
@@ -118,9 +107,4 @@ def _print(summary: Summary, name: str) -> None:
 def _write(summary: Summary, name: str, path: Path) -> None:
     from workbench.reporting.report import Canvas, load_report
 
-    write_text(path, load_report(name).render(summary, Canvas()))
-    _say(path)
-
-
-def _say(path: Path) -> None:
-    console(stderr=True).print(f"wrote {safe(str(path))}")
+    write_target(path, load_report(name).render(summary, Canvas()))

@@ -17,7 +17,7 @@ from workbench.reporting.numbers import Estimate, PassEstimate, Total
 from workbench.reporting.prices import per_success, per_trial, seconds
 from workbench.reporting.schema import ArmSummary, Exclusion, Spending, TaskResult, TrialMark
 from workbench.stats.passk import Kind, PassK, TaskCount, pass_k
-from workbench.stats.variance import components
+from workbench.stats.variance import trial_share
 
 _MOST_K = 10
 
@@ -55,7 +55,7 @@ def arm_summary(cell: Cell, level: float) -> ArmSummary:
         given=given(cell, level),
         per_trial=per_trial(cell, level),
         per_success=per_success(cell, level),
-        within=_within(cell),
+        within=_within(cell, level),
         tasks=tasks,
     )
 
@@ -87,11 +87,17 @@ def _mark(fact: Fact) -> TrialMark:
     )
 
 
-def _within(cell: Cell) -> float | None:
-    """1 - intraclass correlation; ``None`` without repeated trials or without any variance."""
+def _within(cell: Cell, level: float) -> Estimate:
+    """1 - intraclass correlation, of tasks with a scored trial."""
     rewards = list(cell.rewards.values())
-    correlation = components(rewards).correlation if len(rewards) > 1 else None
-    return None if correlation is None else 1 - correlation
+    share, interval = trial_share(rewards, level=level)
+    if share is None:
+        repeated = any(len(task) > 1 for task in rewards)
+        reason = "all rewards are equal" if repeated else "no task has two scored trials"
+        return Estimate(value=None, tasks=len(rewards), reason=reason)
+    if interval is None:
+        return Estimate(value=share, tasks=len(rewards), reason="too few tasks, or trials that all agree")
+    return Estimate(value=share, low=interval.low, high=interval.high, tasks=len(rewards))
 
 
 def _bounds(cell: Cell) -> tuple[float, float]:

@@ -9,10 +9,9 @@ from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid
 from workbench.reporting.numbers import Estimate
 from workbench.reporting.schema import ArmSummary, Block, Given
-from workbench.reporting.wording import arm_name, interval, plural, rate, signed
+from workbench.reporting.wording import arm_name, interval, met, plural, rate, signed
 
 _NAMED = 6
-_KINDS = {"coverage": "given", "loads": "loaded"}
 
 
 def given(block: Block, width: int) -> RenderableType | None:
@@ -36,6 +35,29 @@ def given(block: Block, width: int) -> RenderableType | None:
     return grid(columns, rows, width)
 
 
+def agreement(block: Block, width: int) -> RenderableType | None:
+    """Kendall's tau of every routing metric with success over the routed arms."""
+    columns = [
+        Column("", numeric=False),
+        Column("tau"),
+        Column("95% interval", numeric=False),
+        Column("routed arms"),
+        Column("tasks"),
+    ]
+    rows = [
+        [
+            Text(found.metric),
+            Text(signed(found.tau.value), style="bold"),
+            _interval(found.tau),
+            Text(str(found.routers)),
+            Text(str(found.tau.tasks)),
+        ]
+        for found in block.agreement
+        if found.tau.value is not None
+    ]
+    return grid(columns, rows, width) if rows else None
+
+
 def harm(block: Block) -> RenderableType | None:
     """Tasks that an arm solves less often than no skills do, the worst first."""
     lines = [line for arm in block.arms if (line := _harm(arm)) is not None]
@@ -55,7 +77,7 @@ def _harm(arm: ArmSummary) -> Text | None:
 def _row(arm: ArmSummary, found: Given) -> list[Text]:
     return [
         Text(safe(arm_name(arm.arm)), style="cyan"),
-        Text(f"{found.state} {_KINDS[found.kind]}"),
+        Text(met(found)),
         Text(rate(found.success.value), style="bold"),
         _interval(found.success),
         Text(str(found.success.tasks)),

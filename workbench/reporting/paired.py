@@ -84,6 +84,7 @@ class PairedResult(_Part):
         baseline: no skills or gold on both sides, beside pairs of routed arms: a check on what else
             changed, outside the family, its p not corrected.
         left_out: tasks that only one side planned.
+        place: suite, model and agent, as far as both sides share them and other results have others.
         unlike: what differs between the sides beside what is compared.
         flags: what a reader must know before believing the numbers.
         bootstrap: BCa interval over tasks, as a check.
@@ -102,6 +103,7 @@ class PairedResult(_Part):
     trials_for: int | None
     baseline: bool = False
     left_out: int = 0
+    place: str = ""
     unlike: tuple[Unlike, ...] = ()
     flags: tuple[str, ...] = ()
 
@@ -146,10 +148,25 @@ def paired_report(pairs: Sequence[Pair], question: Question, unpaired: Sequence[
     return PairedReport(
         level=question.level,
         seed=question.seed,
-        results=tuple(results),
+        results=tuple(_placed(results)),
         family=len(family),
         unpaired=tuple(unpaired),
     )
+
+
+def _placed(results: Sequence[PairedResult]) -> list[PairedResult]:
+    """Results with what tells the place of one from that of another."""
+    found = []
+    for result in results:
+        sides = (result.first, result.second)
+        telling = [
+            f"{name} {getattr(result.first, name)}" if name != "model" else result.first.model
+            for name in ("suite", "model", "agent")
+            if len({getattr(side, name) for side in sides}) == 1
+            and len({getattr(other.first, name) for other in results}) > 1
+        ]
+        found.append(result.model_copy(update={"place": ", ".join(telling)}))
+    return found
 
 
 def _corrected(results: list[PairedResult]) -> list[PairedResult]:

@@ -9,24 +9,10 @@ from rich.text import Text
 
 from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid, grid_and_line
-from workbench.reporting.findings import ALPHA, finding, if_missing, remark, stands
 from workbench.reporting.numbers import Change
-from workbench.reporting.paired import PairedReport, PairedResult, Sameness, Side
-from workbench.reporting.wording import (
-    BY_CHANCE,
-    DETECTABLE,
-    UNCORRECTED,
-    arm_name,
-    interval,
-    missing_range,
-    p_value,
-    plural,
-    rate,
-    signed,
-    stated,
-    tested,
-    wrapped,
-)
+from workbench.reporting.paired import PairedReport, PairedResult
+from workbench.reporting.paired_words import aside, cautions, further, method, row_name, sentence, settings
+from workbench.reporting.wording import interval, p_value, plural, rate, signed, wrapped
 
 _TASKS = 12
 
@@ -36,140 +22,20 @@ def build(report: PairedReport, width: int) -> RenderableType:
     parts: list[RenderableType] = []
     for result in report.results:
         style = "default" if result.baseline else "bold"
-        parts += [Text(wrapped(safe(sentence(result)), width), style=style), *_further(result, width)]
-    parts += [Text(wrapped(f"! {safe(line)}", width), style="yellow") for line in _aside(report)]
+        parts += [Text(wrapped(safe(sentence(result)), width), style=style), *_below(result, width)]
+    parts += [Text(wrapped(f"! {safe(line)}", width), style="yellow") for line in aside(report)]
     parts += [Text(""), _table(report, width), *_unlike(report, width)]
     for result in report.results:
         parts += _changes(result, width)
-    parts += [Text(""), Text(wrapped(_method(report), width), style="dim")]
+    parts += [Text(""), Text(wrapped(method(report), width), style="dim")]
     return Group(*parts)
 
 
-def sentence(result: PairedResult) -> str:
-    """What the evidence says of one pair."""
-    found = result.comparison
-    names = _names(result)
-    if found.difference.value is None:
-        return f"{names[0]} against {names[1]}: {found.difference.reason}."
-    bounds = f"{signed(found.difference.value)} {interval(found.difference)}".rstrip()
-    size = plural(found.difference.tasks, "task")
-    checked = "baseline: " if result.baseline else ""
-    if verdict(result) == "equivalent to" and result.sameness is not None:
-        return checked + _same(result, result.sameness, names, f"{bounds} ({size})")
-    firm = stands(found)
-    missing = if_missing(found)
-    doubt = f"; {'' if firm else 'but '}{missing}" if missing else ""
-    said = f"{names[0]} is {verdict(result)} {names[1]}{'' if firm else ' on what was scored'}"
-    return f"{checked}{said}: {bounds}{remark(found)}, {tested(found)} ({size}){doubt}."
-
-
-def _same(result: PairedResult, same: Sameness, names: tuple[str, str], seen: str) -> str:
-    """The sentence for two that are equivalent, and whether they would be whatever is missing."""
-    each = ", not corrected" if result.comparison.family > 1 else ""
-    test = f"{stated(same.p_equivalent)} of equivalence{each}"
-    if (bounds := result.comparison.bounds) is None:
-        return f"{names[0]} is equivalent to {names[1]} within {same.margin:.2f}: {seen}, {test}."
-    trials = f"the {plural(bounds.trials, 'trial')} not scored went against it"
-    if same.worst_equivalent < ALPHA:
-        held, doubt = "", f"so too if {trials}: {stated(same.worst_equivalent)}"
-    else:
-        held, doubt = " on what was scored", f"but not shown if {trials}: {stated(same.worst_equivalent)}"
-    return f"{names[0]} is equivalent to {names[1]} within {same.margin:.2f}{held}: {seen}, {test}; {doubt}."
-
-
-def verdict(result: PairedResult) -> str:
-    """``better than``, ``worse than``, ``equivalent to`` or ``not clearly different from``."""
-    if (kind := finding(result.comparison)) != "unclear":
-        return f"{kind} than"
-    if result.sameness is not None and result.sameness.p_equivalent < ALPHA:
-        return "equivalent to"
-    return "not clearly different from"
-
-
-def holds(result: PairedResult, requirement: str, *, by_chance: bool) -> bool:
-    """Whether the first side is ``better``, ``not-worse`` or ``equivalent``.
-
-    Args:
-        by_chance: trials are missing by chance, so that those scored decide. Else it must hold
-            also with every trial not scored counted against it.
-    """
-    if requirement == "better":
-        found = result.comparison
-        return finding(found) == "better" and (by_chance or stands(found))
-    if (same := result.sameness) is None:
-        return False
-    if requirement == "not-worse":
-        return (same.p_not_worse if by_chance else same.worst_not_worse) < ALPHA
-    return (same.p_equivalent if by_chance else same.worst_equivalent) < ALPHA
-
-
-def _aside(report: PairedReport) -> Iterator[str]:
-    """What a reader must know before believing the sentences."""
-    for result in report.results:
-        yield from (f"{_row_name(result)}: {flag}" for flag in result.flags)
-    if report.unpaired:
-        yield f"not compared, for only one side has them: {'; '.join(report.unpaired)}"
-
-
-def _names(result: PairedResult) -> tuple[str, str]:
-    """Each side by what tells it from the other."""
-    sides = (result.first, result.second)
-    differing = [
-        field for field in ("model", "agent", "arm") if len({getattr(s, field) for s in sides}) > 1
-    ] or ["arm"]
-    one, other = (_name(side, differing) for side in sides)
-    if one == other:
-        return f"{one} (first)", f"{other} (second)"
-    if "arm" not in differing:
-        arm = arm_name(result.first.arm)
-        return f"{arm} with {one}", f"{arm} with {other}"
-    return one, other
-
-
-def _name(side: Side, fields: list[str]) -> str:
-    return " ".join(arm_name(side.arm) if field == "arm" else str(getattr(side, field)) for field in fields)
-
-
-def _further(result: PairedResult, width: int) -> Iterator[Text]:
-    """Sameness, what it would take to be sure, and what the missing trials leave open."""
-    found = result.comparison
-    lines = [(line, "default") for line in _sameness(result)]
-    if verdict(result) == "not clearly different from" and found.detectable is not None:
-        lines.append((f"MDE {rate(found.detectable)}{_needs(result)}", "default"))
-    if result.left_out:
-        lines.append((f"on the tasks of both plans, without {plural(result.left_out, 'other')}", "yellow"))
-    if found.missing and found.difference.tasks:
-        lines.append((f"without {plural(len(found.missing), 'task')} not scored on both sides", "yellow"))
-    if found.bounds is not None:
-        size = plural(found.bounds.trials, "trial")
-        lines.append((f"with {size} not scored: {missing_range(found.bounds)} if missing", "yellow"))
-    for line, style in lines:
-        yield Text("  " + wrapped(line, width - 2).replace("\n", "\n  "), style=style)
-
-
-def _sameness(result: PairedResult) -> Iterator[str]:
-    if (same := result.sameness) is None:
-        return
-    word = "within" if same.p_equivalent < ALPHA else "not shown to be within"
-    worse = "not worse by that much" if same.p_not_worse < ALPHA else "not shown to be no worse"
-    yield (
-        f"{word} {same.margin:.2f} of each other ({stated(same.p_equivalent)});"
-        f" {worse} ({stated(same.p_not_worse)}); 90% interval"
-        f" [{signed(same.interval[0])}, {signed(same.interval[1])}]"
-    )
-    if result.comparison.bounds is not None:
-        yield (
-            "with trials not scored counted against it:"
-            f" {stated(same.worst_equivalent)} and {stated(same.worst_not_worse)}"
-        )
-
-
-def _needs(result: PairedResult) -> str:
-    if not result.comparison.difference.value:
-        return ""
-    tasks = "no number of tasks" if result.tasks_for is None else plural(result.tasks_for, "task")
-    trials = "" if result.trials_for is None else f", or {plural(result.trials_for, 'trial')} a task"
-    return f"; the difference seen would take {tasks}{trials}"
+def _below(result: PairedResult, width: int) -> Iterator[Text]:
+    """What is said below a sentence."""
+    for style, lines in (("default", further(result)), ("yellow", cautions(result))):
+        for line in lines:
+            yield Text("  " + wrapped(line, width - 2).replace("\n", "\n  "), style=style)
 
 
 def _table(report: PairedReport, width: int) -> RenderableType:
@@ -191,7 +57,7 @@ def _table(report: PairedReport, width: int) -> RenderableType:
     for result in report.results:
         found = result.comparison
         row = [
-            Text(safe(_row_name(result))),
+            Text(safe(row_name(result))),
             Text(rate(result.first.success.value)),
             Text(rate(result.second.success.value)),
             Text(signed(found.difference.value), style="bold"),
@@ -207,32 +73,9 @@ def _table(report: PairedReport, width: int) -> RenderableType:
 
 
 def _unlike(report: PairedReport, width: int) -> list[RenderableType]:
-    """Every difference in settings once, with the comparisons that it touches."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for result in report.results:
-        for difference in result.unlike:
-            found.setdefault(difference.shown, []).append(_row_name(result).removesuffix(" (baseline)"))
-    if not found:
-        return []
-    columns = [
-        Column("what else differs", numeric=False),
-        Column("first", numeric=False),
-        Column("second", numeric=False),
-        Column("in", numeric=False),
-    ]
-    everywhere = len(report.results)
-    rows = [
-        [Text(safe(part)) for part in (*shown, "all" if len(names) == everywhere else ", ".join(names))]
-        for shown, names in found.items()
-    ]
-    return [Text(""), grid(columns, rows, width)]
-
-
-def _row_name(result: PairedResult) -> str:
-    first, second = arm_name(result.first.arm), arm_name(result.second.arm)
-    if first != second:
-        return f"{first} - {second}"
-    return f"{first} (baseline)" if result.baseline else first
+    rows = [[Text(safe(part)) for part in row] for row in settings(report)]
+    names = ("what else differs", "first", "second", "in")
+    return [Text(""), grid([Column(name, numeric=False) for name in names], rows, width)] if rows else []
 
 
 def _changes(result: PairedResult, width: int) -> list[RenderableType]:
@@ -241,7 +84,7 @@ def _changes(result: PairedResult, width: int) -> list[RenderableType]:
         return []
     shown = sorted(changes, key=lambda change: (-abs(change.first - change.second), change.task))[:_TASKS]
     columns = [
-        Column(f"{_row_name(result)}: tasks that changed", numeric=False),
+        Column(f"{row_name(result)}: tasks that changed", numeric=False),
         Column("first"),
         Column("second"),
         Column("difference"),
@@ -262,16 +105,3 @@ def _change(change: Change) -> list[Text]:
         Text(signed(size), style="green" if size > 0 else "red"),
         Text(f"{change.trials[0]} and {change.trials[1]}"),
     ]
-
-
-def _method(report: PairedReport) -> str:
-    checks = sorted({arm_name(result.first.arm) for result in report.results if result.baseline})
-    outside = f" (baselines, {' and '.join(checks)}, are outside it, their p not corrected)" if checks else ""
-    family = f" the family of {report.family} comparisons" if report.family > 1 else " one comparison"
-    corrected = f"; Holm and BH over{family}{outside}"
-    several = f" {UNCORRECTED}" if report.family > 1 else ""
-    missing = f" {BY_CHANCE}" if any(result.comparison.bounds for result in report.results) else ""
-    return (
-        "Paired by task, first minus second; all figures are over the tasks scored on both sides. p: exact"
-        f" sign-flip test over tasks{corrected}.{several} {DETECTABLE}{missing} Seed {report.seed}."
-    )

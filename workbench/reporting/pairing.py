@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -41,7 +41,8 @@ def pair_runs(first: Grouped, second: Grouped, arm: str | None = None) -> list[P
     """Every arm that two runs share, or one of them.
 
     Models and agents are matched by name; where each run has just one, they may differ, for then that
-    is what is compared.
+    is what is compared. So it is with the settings of an arm, e.g. its k: they must agree in what tells
+    the cells of either run apart.
 
     Raises:
         UsageError: nothing can be paired; says what differs.
@@ -50,9 +51,8 @@ def pair_runs(first: Grouped, second: Grouped, arm: str | None = None) -> list[P
     pairs = [
         Pair(a, cell, b, other)
         for a, b in blocks
-        for cell in first[a]
-        for other in second[b]
-        if cell.label == other.label and _is(cell, arm)
+        for cell, other in _alike(first[a], second[b])
+        if _is(cell, arm) or _is(other, arm)
     ]
     if not pairs:
         named = _labels(first) if arm is None else _labels(first) & _labels(second)
@@ -63,6 +63,26 @@ def pair_runs(first: Grouped, second: Grouped, arm: str | None = None) -> list[P
             " give --arms A B to compare two arms of one run"
         )
     return pairs
+
+
+def _alike(first: Sequence[Cell], second: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
+    """Cells of one arm that agree in all that tells it from its siblings on either side."""
+    for cell in first:
+        others = [other for other in second if other.arm == cell.arm]
+        siblings = [other for other in first if other.arm == cell.arm]
+        telling = {
+            name for side in (siblings, others) for name, known in _settings(side).items() if len(known) > 1
+        }
+        mine = {name: dict(cell.variant).get(name) for name in telling}
+        for other in others:
+            if {name: dict(other.variant).get(name) for name in telling} == mine:
+                yield cell, other
+
+
+def _settings(cells: Sequence[Cell]) -> dict[str, set[str | None]]:
+    """Setting -> its values in the cells, ``None`` where one of them has none."""
+    names = {name for cell in cells for name, _ in cell.variant}
+    return {name: {dict(cell.variant).get(name) for cell in cells} for name in names}
 
 
 def pair_arms(run: Grouped, first: str, second: str) -> list[Pair]:

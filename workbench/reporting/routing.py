@@ -22,6 +22,13 @@ def telling(depths: Iterable[int]) -> tuple[str, ...]:
     return ("Hit@1", "MRR@10", *recall, *coverage, "nDCG@10")
 
 
+def told(found: Iterable[RoutingSummary]) -> tuple[str, ...]:
+    """Those of the `telling` metrics that the summaries have; JSON, CSV and the page have the others too."""
+    listed = list(found)
+    known = {metric for summary in listed for stratum in summary.strata for metric in stratum.metrics}
+    return tuple(m for m in telling(k for summary in listed for k in summary.depths) if m in known)
+
+
 def routing_summaries(collected: Collected, level: float) -> tuple[RoutingSummary, ...]:
     """One summary per suite, router and variant, in that order."""
     return tuple(

@@ -12,7 +12,7 @@ from typing import Literal
 from workbench.core.types import ConditionName, FunnelStage
 from workbench.reporting.numbers import Comparison, Estimate, GoldGap, Part, PassEstimate, Prices, Total
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class Spending(Part):
@@ -95,7 +95,11 @@ class Slice(Part):
 
 
 class Agreement(Part):
-    """Kendall's tau-b between a routing metric and success, over routers, on tasks that all ran."""
+    """Kendall's tau-b between a routing metric and success, on tasks that all ran.
+
+    Attributes:
+        routers: routed arms it is over; a router at two settings is two.
+    """
 
     metric: str
     routers: int
@@ -190,7 +194,7 @@ class ArmSummary(Part):
     given: tuple[Given, ...]
     per_trial: Prices
     per_success: Prices
-    within: float | None
+    within: Estimate
     vs_none: Comparison | None = None
     vs_gold: Comparison | None = None
     gap: GoldGap | None = None

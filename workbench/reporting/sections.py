@@ -29,6 +29,7 @@ from workbench.reporting.wording import (
     arm_name,
     ends,
     interval,
+    measured,
     missing_range,
     own_size,
     p_value,
@@ -38,6 +39,7 @@ from workbench.reporting.wording import (
     rate,
     share_range,
     signed,
+    spread,
     stages,
     wrapped,
 )
@@ -110,7 +112,7 @@ def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:
 
 
 def passes(block: Block, width: int) -> RenderableType | None:
-    """pass@k and pass^k for the largest k the plan allows."""
+    """pass@k and pass^k for the largest k the plan allows, and how much trials of one task differ."""
     k = min((max((p.k for p in arm.passes), default=0) for arm in block.arms), default=0)
     if k < 2:
         return None
@@ -118,11 +120,13 @@ def passes(block: Block, width: int) -> RenderableType | None:
         ("any", k, f"pass@{k}"),
         ("all", k, f"pass^{k}"),
     ]
-    columns = [Column("", numeric=False), *(Column(title, numeric=False) for _, _, title in wanted)]
+    titles = [*(title for _, _, title in wanted), "variance within tasks"]
+    columns = [Column("", numeric=False), *(Column(title, numeric=False) for title in titles)]
     rows = []
     for arm in block.arms:
         found = {(p.kind, p.k): p for p in arm.passes}
-        rows.append([name_of(arm), *(_pass(found[kind, size]) for kind, size, _ in wanted)])
+        passes = (_pass(found[kind, size]) for kind, size, _ in wanted)
+        rows.append([name_of(arm), *passes, Text(spread(arm.within))])
     return Group(grid(columns, rows, width), *_ranges(block, k))
 
 
@@ -224,7 +228,7 @@ def _open(comparison: Comparison, gap: GoldGap | None) -> str:
 def _pass(found: PassEstimate) -> Text:
     """The estimate, or the range that the trials not scored leave open."""
     if found.estimate.value is not None:
-        return Text(f"{rate(found.estimate.value)} {interval(found.estimate)}".rstrip())
+        return Text(measured(rate(found.estimate.value), interval(found.estimate), found.estimate.tasks))
     return Text(f"{rate(found.lowest)} to {rate(found.highest)}")
 
 

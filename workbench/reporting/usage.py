@@ -10,7 +10,7 @@ from rich.text import Text
 from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid
 from workbench.reporting.numbers import Estimate
-from workbench.reporting.routing import telling
+from workbench.reporting.routing import told
 from workbench.reporting.schema import ArmSummary, Block, RoutingSummary, Stratum, Summary
 from workbench.reporting.sections import name_of
 from workbench.reporting.wording import (
@@ -111,11 +111,7 @@ def routing(summary: Summary, width: int) -> RenderableType | None:
         return None
     several = len({found.suite for found in summary.routing}) > 1
     depths = sorted({k for found in summary.routing for k in found.depths})
-    shown = [
-        metric
-        for metric in telling(depths)
-        if any(metric in stratum.metrics for found in summary.routing for stratum in found.strata)
-    ]
+    shown = told(summary.routing)
     columns = [
         Column("", numeric=False),
         Column("gold", numeric=False),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from workbench.core.terminal import filled
 from workbench.core.types import FUNNEL, FunnelStage, stage_name
 from workbench.reporting.numbers import Bounds, Comparison, Estimate, GoldGap
-from workbench.reporting.schema import ArmSummary, FrontPoint
+from workbench.reporting.schema import ArmSummary, FrontPoint, Given
 
 _HELD = "\u00a0"
 """Stands for a space at which no line ends."""
@@ -25,6 +25,7 @@ WORTH = (
     "not corrected, holds 0."
 )
 UNCORRECTED = "Intervals are not corrected, so one may exclude 0 where p finds nothing: p decides."
+AGREEMENT = "Which routing metric orders the routers as success does (1: alike, -1: reversed)"
 BY_CHANCE = (
     "If missing: the range on all planned tasks, were the trials not scored to go against the first arm, "
     "or for it."
@@ -133,6 +134,18 @@ def bounds_of(found: Estimate, unit: str) -> str:
     if found.low is None or found.high is None:
         return ""
     return f"[{amount(found.low, unit)}, {amount(found.high, unit)}]"
+
+
+def spread(within: Estimate) -> str:
+    """``37% [12, 70] (20)``, the share of the variance that lies between trials of one task."""
+    if within.value is None:
+        return "-"
+    return measured(percent(within.value), percent_interval(within), within.tasks)
+
+
+def met(found: Given) -> str:
+    """``all given``, ``some loaded``: how much of the gold trials met on their way."""
+    return f"{found.state} {'given' if found.kind == 'coverage' else 'loaded'}"
 
 
 def standing(point: FrontPoint) -> str:

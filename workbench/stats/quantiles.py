@@ -37,6 +37,13 @@ def t_cdf(deviate: float, df: float) -> float:
     return float(special.stdtr(df, deviate))
 
 
+def f_quantile(probability: float, above: float, below: float) -> float:
+    """Quantile of the F distribution with `above` and `below` > 0 degrees of freedom."""
+    from scipy import special
+
+    return float(special.fdtri(above, below, probability))
+
+
 def beta_quantile(probability: float, a: float, b: float) -> float:
     """Quantile of the beta distribution with `a`, `b` > 0; in [0, 1]."""
     from scipy import special
@@ -50,6 +57,14 @@ def binomial(most: Counts, trials: Counts, probability: float) -> Array:
     from scipy import special
 
     found: Array = np.where(most < 0, 0.0, special.bdtr(np.maximum(most, 0), trials, probability))
+    return found
+
+
+def log_gamma(values: Array) -> Array:
+    """Logarithm of the gamma function of positive `values`, elementwise."""
+    from scipy import special
+
+    found: Array = special.gammaln(values)
     return found
 
 

@@ -122,7 +122,8 @@ def test_killed_sweeps_go_on_and_every_trial_counts_once(tmp_path: Path) -> None
 
     before = len(scored)
     spec(tmp_path, routers="bm25, random", trials=3)
-    finish(tmp_path)
+    again = finish(tmp_path)
+    assert "Completed all tasks" not in again, "Inspect's line of one of its sets is no line of the sweep"
     added = list(read_ledger(folder / LEDGER))[before:]
     assert {e["arm"] for e in added} == {"random"}, "a router added later runs alone"
     assert len(added) == 2 * 3

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from workbench.cli.main import run
+from workbench.core.errors import UsageError
 from workbench.core.record import TrialRecord
+from workbench.reporting.cells import group
+from workbench.reporting.facts import collect
+from workbench.reporting.paired import Question, paired_report
+from workbench.reporting.paired_words import row_name, sentence
+from workbench.reporting.pairing import Grouped, pair_arms, pair_runs
+from workbench.reporting.trial import Trial
 
 Make = Callable[..., TrialRecord]
 RunEval = Callable[..., Path]
@@ -187,3 +194,71 @@ def test_what_could_have_been_found_is_said_at_80_columns(
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert re.search(r" MDE$|^MDE: bm25(?: - none)? 0\.\d\d(,|$)", out, re.MULTILINE)
+
+
+def test_the_markdown_says_what_the_terminal_says_in_rectangular_tables(
+    logs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "found.md"
+    assert run(["compare", str(logs["strong"]), str(logs["weak"]), "--markdown", str(target)]) == 0
+    captured = capsys.readouterr()
+    text = target.read_text()
+    assert f"wrote {target}" in captured.err.replace("\n", "")
+    assert "**bm25 (first) is better than bm25 (second): +0.70 [" in text
+    assert "| bm25 | 0.90 | 0.20 | +0.70 | [" in text
+    assert "### bm25: tasks that changed" in text
+    assert [line for line in text.splitlines() if line.startswith("| t0")] == [
+        f"| t{n:02d} | 1.00 | 0.00 | +1.00 | 1 and 1 |" for n in range(2, 9)
+    ]
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert all(len({line.count("|") for line in table.splitlines()}) == 1 for table in tables)
+
+
+def test_two_files_of_a_comparison_may_not_be_one(
+    logs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = str(tmp_path / "x")
+    runs = ["compare", str(logs["strong"]), str(logs["weak"])]
+    assert run([*runs, "--json", target, "--markdown", target]) == 1
+    assert "is named by --markdown and by --json" in capsys.readouterr().err
+
+
+def test_an_arm_is_paired_with_its_like_where_the_other_run_has_it_at_two_depths(
+    make_record: Make, make_trial: Callable[..., Trial]
+) -> None:
+    """Labels were once compared: `bm25` of one run found neither `bm25 k=5` nor `bm25 k=10` of the other."""
+
+    def run_of(*depths: int) -> Grouped:
+        records = [make_record(task, "routed-bm25", 1, 1.0, k=k) for task in TASKS for k in depths]
+        return group(collect([make_trial(record) for record in records]).facts)
+
+    def depths_of(first: Grouped, second: Grouped) -> list[tuple[str, str]]:
+        pairs = pair_runs(first, second)
+        return [(dict(pair.first.variant)["k"], dict(pair.second.variant)["k"]) for pair in pairs]
+
+    both = run_of(5, 10)
+    assert depths_of(run_of(5), both) == [("5", "5")]
+    assert depths_of(both, run_of(10)) == [("10", "10")]
+    assert depths_of(both, both) == [("10", "10"), ("5", "5")]
+    assert depths_of(run_of(5), run_of(10)) == [("5", "10")], "alone on either side, k is what is compared"
+    with pytest.raises(UsageError, match=r"share no arm: routed-bm25 against routed-bm25 k=10, "):
+        pair_runs(run_of(3), both)
+
+
+def test_two_arms_compared_under_two_agents_say_under_which(
+    make_record: Make, make_trial: Callable[..., Trial]
+) -> None:
+    """Both rows were once called `bm25 - gold`, with results that seemed to contradict each other."""
+    trials = [
+        make_trial(make_record(task, arm, 1, float(arm == "gold" or agent == "strong"), agent=agent))
+        for task in TASKS
+        for arm in ("gold", "routed-bm25")
+        for agent in ("strong", "weak")
+    ]
+    pairs = pair_arms(group(collect(trials).facts), "bm25", "gold")
+    results = paired_report(pairs, Question()).results
+    assert [row_name(result) for result in results] == [
+        "agent strong: bm25 - gold",
+        "agent weak: bm25 - gold",
+    ]
+    assert sentence(results[1]).startswith("agent weak: bm25 is worse than gold: -1.00 [")

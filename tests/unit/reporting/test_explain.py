@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import product
 
@@ -10,7 +11,7 @@ import pytest
 from workbench.core.record import Spend, TrialRecord
 from workbench.reporting.report import Canvas
 from workbench.reporting.reports import markdown, terminal
-from workbench.reporting.schema import Block
+from workbench.reporting.schema import Block, Summary
 from workbench.reporting.summary import summarise
 from workbench.reporting.trial import Trial
 from workbench.reporting.wording import standing
@@ -20,7 +21,7 @@ MakeTrial = Callable[..., Trial]
 
 
 @pytest.fixture
-def block(make_record: Make, make_trial: MakeTrial) -> Block:
+def whole(make_record: Make, make_trial: MakeTrial) -> Summary:
     """Twelve tasks, two trials. bm25 finds gold for tasks below 6 and passes those; it harms task 7."""
 
     def trial(task: int, label: str, epoch: int) -> Trial:
@@ -36,7 +37,12 @@ def block(make_record: Make, make_trial: MakeTrial) -> Block:
         return make_trial(record.model_copy(update={"exposure": exposure, "group": group}))
 
     labels = ("none", "gold", "routed-bm25")
-    (found,) = summarise([trial(*parts) for parts in product(range(12), labels, (1, 2))]).blocks
+    return summarise([trial(*parts) for parts in product(range(12), labels, (1, 2))])
+
+
+@pytest.fixture
+def block(whole: Summary) -> Block:
+    (found,) = whole.blocks
     return found
 
 
@@ -116,6 +122,23 @@ def test_the_front_says_what_of_it_is_within_error(make_record: Make, make_trial
     assert dear.extra.low == pytest.approx(1.8)
     assert "dominated by dear" in terminal.render(summarise(trials), Canvas(width=80))
     assert "| cheap | $0.21" in markdown.render(summarise(trials), Canvas())
+
+
+def test_the_markdown_has_what_goes_with_success_and_repeated_trials(block: Block, whole: Summary) -> None:
+    text = markdown.render(whole, Canvas())
+    assert whole.blocks == (block,)
+    for line in (
+        "| bm25 | all given | 1.00 | [",
+        "] | 6 | 12 |\n| bm25 | all loaded | 1.00 | [",
+        "| t07 | bm25 | 0.00 | 1.00 | -1.00 | 2 and 2 |",
+        "### Success by difficulty",
+        "### Over repeated trials: value [95% interval] (tasks)",
+    ):
+        assert line in text
+    (shown,) = re.findall(r"^\| bm25 pass@k .*$", text, re.MULTILINE)
+    assert re.fullmatch(
+        r"\| bm25 pass@k \|( 0\.50 \[0\.\d\d, 0\.\d\d\] \(12\) \|){2} 0% \[0, \d+\] \(12\) \|", shown
+    )
 
 
 def test_every_trial_can_be_looked_at(block: Block) -> None:

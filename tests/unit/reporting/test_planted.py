@@ -108,5 +108,5 @@ def test_trials_that_agree_narrow_nothing_and_the_gap_is_four_fifths(block: Bloc
     strong = arms(block)["routed-strong"]
     assert strong.gap is not None
     assert strong.gap.share.value == pytest.approx(16 / 20)
-    assert strong.within == 0
+    assert (strong.within.value, strong.within.tasks) == (0, 24)
     assert strong.success.tasks == 24

@@ -19,7 +19,7 @@ from workbench.stats.power import (
     tasks_needed,
     trials_needed,
 )
-from workbench.stats.variance import components
+from workbench.stats.variance import components, trial_share
 
 
 def test_components_worked_by_hand() -> None:
@@ -53,6 +53,43 @@ def test_planted_components_are_recovered_from_unequal_trials() -> None:
     found = components(tasks)
     assert found.between == pytest.approx(1 / 20, abs=0.005)
     assert found.within == pytest.approx(1 / 5, abs=0.005)
+
+
+def test_a_share_of_nothing_is_not_measured() -> None:
+    assert trial_share([[1], [0], [1]]) == (None, None)
+    assert trial_share([[1, 1], [1, 1], [1, 1]]) == (None, None)
+    assert trial_share([[1, 1], [0, 0]]) == (0, None), "two tasks"
+    assert trial_share([[0.5, 0.5], [0.2, 0.2], [0.1, 0.1]]) == (0, None), "graded rewards that never vary"
+
+
+def test_trials_that_always_agree_leave_a_share_within_that_more_tasks_would_narrow() -> None:
+    ends = []
+    for tasks in (6, 20, 80):
+        share, interval = trial_share([[1.0, 1.0], [0.0, 0.0]] * (tasks // 2))
+        assert (share, interval is not None and interval.low) == (0, 0)
+        ends.append(interval.high if interval is not None else 1)
+    assert ends == sorted(ends, reverse=True)
+    assert ends[0] > 0.4
+    assert ends[-1] < 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "trials"), [(20, 3), (87, 5), (40, 10)])
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+@pytest.mark.parametrize("correlation", [0.1, 0.5, 0.9])
+def test_the_share_within_tasks_is_covered(tasks: int, trials: int, rate: float, correlation: float) -> None:
+    """90 % and more, as the docstring says, less three Monte-Carlo standard errors."""
+    rng = np.random.default_rng(7)
+    covered = known = 0
+    for _ in range(150):
+        true = rng.beta(*(x * (1 - correlation) / correlation for x in (rate, 1 - rate)), size=tasks)
+        found, interval = trial_share([list((rng.random(trials) < p).astype(float)) for p in true])
+        if found is None or interval is None:
+            continue
+        known += 1
+        covered += interval.low - 1e-9 <= 1 - correlation <= interval.high + 1e-9
+    assert known > 75
+    assert covered / known >= 0.9 - 3 * (0.9 * 0.1 / known) ** 0.5
 
 
 @pytest.mark.parametrize(("effect", "tasks"), [(0.1, 20), (0.3, 12), (0.5, 5), (0.0, 30)])

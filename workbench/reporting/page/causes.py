@@ -12,6 +12,7 @@ from workbench.reporting.page.plots import RATE, Scale, axis, interval, pareto
 from workbench.reporting.page.table import Cell, Head, Row, numbers, table
 from workbench.reporting.schema import Agreement, ArmSummary, Block, Front, FrontPoint, Given, Slice, Summary
 from workbench.reporting.wording import (
+    AGREEMENT,
     PRICES,
     WORTH,
     amount,
@@ -19,6 +20,7 @@ from workbench.reporting.wording import (
     bounds_of,
     charged,
     gained,
+    met,
     percent,
     percent_interval,
     plural,
@@ -28,14 +30,6 @@ from workbench.reporting.wording import (
 )
 from workbench.reporting.wording import interval as interval_of
 
-_GIVEN = {
-    ("coverage", "all"): "all gold given",
-    ("coverage", "some"): "some gold given",
-    ("coverage", "none"): "no gold given",
-    ("loads", "all"): "all gold loaded",
-    ("loads", "some"): "some gold loaded",
-    ("loads", "none"): "no gold loaded",
-}
 _TAU = Scale(-1, 1, (-1, -0.5, 0, 0.5, 1), 0)
 _UNITS = (("cost_usd", "Cost"), ("tokens", "Tokens"), ("seconds", "Seconds"))
 _INTERVAL = Head("95% interval", numeric=False)
@@ -55,7 +49,7 @@ def _given(block: Block, number: int) -> Html | None:
     rows = [_given_row(arm, given) for arm in block.arms for given in arm.given]
     heads = [
         Head("Arm", numeric=False),
-        Head("Trials with", numeric=False),
+        Head("Gold skills", numeric=False),
         Head(axis(RATE), numeric=False, sortable=False),
         Head("Success"),
         _INTERVAL,
@@ -70,7 +64,7 @@ def _given(block: Block, number: int) -> Html | None:
 def _given_row(arm: ArmSummary, given: Given) -> Row:
     return [
         named(arm),
-        _GIVEN[given.kind, given.state],
+        met(given),
         interval(given.success, RATE, tone(arm.condition)),
         *numbers(given.success, rate(given.success.value)),
         given.success.tasks,
@@ -134,12 +128,15 @@ def _agreement(block: Block) -> Html | None:
         Head(axis(_TAU), numeric=False, sortable=False),
         Head("Kendall's tau"),
         _INTERVAL,
-        Head("Routers"),
+        Head("Routed arms"),
         Head("Tasks"),
     ]
     rows = [_agreement_row(found) for found in block.agreement]
-    text = "Does the metric order the routers as success does? 1: the same order, -1: the reverse."
-    return el("div", el("p", text, class_="lead"), table("Agreement of metrics with success", heads, rows))
+    return el(
+        "div",
+        el("p", f"{AGREEMENT}.", class_="lead"),
+        table("Agreement of metrics with success", heads, rows),
+    )
 
 
 def _agreement_row(found: Agreement) -> Row:

@@ -138,8 +138,14 @@ def _success(arm: ArmSummary, partial: bool, subsets: bool) -> Row:
         Cell(f"{arm.scored:,} of {arm.planned:,}", arm.scored),
         *missing,
         *([_macro(arm)] if subsets else []),
-        Cell("-" if arm.within is None else percent(arm.within), arm.within),
+        _within(arm.within),
     ]
+
+
+def _within(found: Estimate) -> Cell:
+    if found.value is None:
+        return Cell("-")
+    return Cell([el("b", percent(found.value)), el("br"), _aside(found)], found.value)
 
 
 def _macro(arm: ArmSummary) -> Cell:

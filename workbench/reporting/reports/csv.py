@@ -74,6 +74,7 @@ def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
         yield _count(f"excluded {exclusion.cause}", exclusion.count, arm.planned)
     for found in arm.passes:
         yield _estimate(f"pass{'@' if found.kind == 'any' else '^'}{found.k}", found.estimate)
+    yield _estimate("share of variance within tasks", arm.within)
     yield _estimate("load precision", arm.load_precision)
     yield _estimate("load recall", arm.load_recall)
     yield _estimate("gold unused", arm.unused_gold)

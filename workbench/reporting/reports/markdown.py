@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.core.terminal import safe
 from workbench.core.types import FunnelStage
 from workbench.reporting.findings import holm_words, if_missing, stands
+from workbench.reporting.gfm import page, table, text
+from workbench.reporting.gfm_causes import causes, published, repeated
 from workbench.reporting.numbers import Comparison, Estimate, Total
 from workbench.reporting.report import Canvas
+from workbench.reporting.routing import told
 from workbench.reporting.schema import ArmSummary, Block, FrontPoint, Summary
 from workbench.reporting.wording import (
     BY_CHANCE,
@@ -37,55 +39,56 @@ from workbench.reporting.wording import (
     trials,
 )
 
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|#"})
-
 
 def render(summary: Summary, canvas: Canvas) -> str:
     """GitHub-flavoured Markdown; names from logs are escaped."""
     del canvas
-    lines = [f"**Cannot read {_text(f.path)}**: {_text(f.reason)}\n" for f in summary.logs.unreadable]
+    lines = [f"**Cannot read {text(f.path)}**: {text(f.reason)}\n" for f in summary.logs.unreadable]
     if not summary.blocks:
         lines.append(f"No trials in {plural(len(summary.logs.read), 'log')}.\n")
     for block in summary.blocks:
         lines += [*_block(block), ""]
     if summary.routing:
         lines += ["### Routing alone, each task once", "", *_routing(summary), ""]
+    lines += published(summary)
     lines.append(_method(summary))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+    return page(lines)
 
 
 def _block(block: Block) -> Iterator[str]:
-    yield f"## {_text(block.suite)}: {_text(block.model)}, agent {_text(block.agent)}"
+    yield f"## {text(block.suite)}: {text(block.model)}, agent {text(block.agent)}"
     yield ""
-    yield from (f"**{_text(sentence)}**  " for sentence in block.headline)
+    yield from (f"**{text(sentence)}**  " for sentence in block.headline)
     yield ""
     size = f"{plural(block.tasks, 'task')} x {trials(block.trials)} in {plural(len(block.arms), 'arm')}"
-    yield f"{size}; sandbox {_text(', '.join(block.sandboxes) or 'unknown')}."
+    yield f"{size}; sandbox {text(', '.join(block.sandboxes) or 'unknown')}."
     yield ""
-    yield from (f"> {_text(flag)}  " for flag in block.flags)
+    yield from (f"> {text(flag)}  " for flag in block.flags)
     yield ""
-    yield from _table(_OUTCOME, [_outcome(arm) for arm in block.arms])
+    yield from table(_OUTCOME, [_outcome(arm) for arm in block.arms])
     yield ""
-    yield from _table(
+    yield from table(
         _DIFFERENCE, [row for arm in block.arms for row in _differences(arm)], "Differences, on common tasks"
     )
+    yield from repeated(block)
     known = stages(block.arms)
-    yield from _table(
+    yield from table(
         ("arm", *known.values()),
         [_funnel(arm, known) for arm in block.arms if arm.condition != "none"],
         "Where trials ended",
     )
+    yield from causes(block)
     used = [_used(arm) for arm in block.arms if arm.load_recall.value is not None]
-    yield from _table(_USE, used, "Skills used: value [95% interval] (tasks)")
-    yield from _table(_SPENT, [_spent(arm) for arm in block.arms], "Spent: value [95% interval] (tasks)")
+    yield from table(_USE, used, "Skills used: value [95% interval] (tasks)")
+    yield from table(_SPENT, [_spent(arm) for arm in block.arms], "Spent: value [95% interval] (tasks)")
     if block.front is not None:
         rows = [_worth(point, block.front.unit) for point in block.front.points]
         unit = PRICES[block.front.unit]
         heads = ("arm", f"{unit} per trial", "success", "standing", "gain in success", f"extra {unit}")
-        yield from _table(heads, rows, "Success against price")
+        yield from table(heads, rows, "Success against price")
         yield WORTH
         yield ""
-    yield from _table(
+    yield from table(
         ("cause", "arm", "trials", "example"),
         [row for arm in block.arms for row in _exclusions(arm)],
         "Excluded",
@@ -164,7 +167,7 @@ def _exclusions(arm: ArmSummary) -> Iterator[Sequence[str]]:
 
 
 def _routing(summary: Summary) -> Iterator[str]:
-    names = list(dict.fromkeys(n for found in summary.routing for s in found.strata for n in s.metrics))
+    names = told(summary.routing)
     rows = [
         (
             f"{found.suite} {found.router}",
@@ -175,7 +178,7 @@ def _routing(summary: Summary) -> Iterator[str]:
         for found in summary.routing
         for stratum in found.strata
     ]
-    yield from _table(("router", "gold", "tasks", *names), rows)
+    yield from table(("router", "gold", "tasks", *names), rows)
     depths = " or ".join(str(k) for k in sorted({k for found in summary.routing for k in found.depths}))
     if depths:
         yield f"{depths} skills were given (k). Metrics at other depths look so deep into the ranking."
@@ -225,29 +228,8 @@ def _method(summary: Summary) -> str:
     )
 
 
-def _table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", *, numeric: bool = True
-) -> Iterator[str]:
-    if not rows:
-        return
-    if title:
-        yield f"### {title}"
-        yield ""
-    yield f"| {' | '.join(header)} |"
-    rule = "---:" if numeric else "---"
-    yield f"|---|{'|'.join([rule] * (len(header) - 1))}|"
-    for row in rows:
-        yield f"| {' | '.join(_text(cell) for cell in row)} |"
-    yield ""
-
-
 def _sum(total: Total, form: str) -> str:
     if total.sum is None:
         return "-"
     known = "" if total.known == total.trials else f" ({total.known} of {total.trials} known)"
     return format(total.sum, form) + known
-
-
-def _text(value: str) -> str:
-    """Text that cannot become markup, a link or a new line."""
-    return safe(value).replace("\n", " ").translate(_SPECIAL).replace("](", "]\\(")
