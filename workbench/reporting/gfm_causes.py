@@ -11,10 +11,13 @@ from workbench.reporting.published_view import title
 from workbench.reporting.schema import Agreement, ArmSummary, Block, Given, Slice, Summary
 from workbench.reporting.wording import (
     AGREEMENT,
+    HARM,
     arm_name,
+    by_chance,
     interval,
     measured,
     met,
+    plural,
     rate,
     signed,
     spread,
@@ -30,7 +33,15 @@ def causes(block: Block) -> Iterator[str]:
     met_with = [_given(arm, found) for arm in block.arms for found in arm.given]
     yield from table(_GIVEN, met_with, "What goes with success (associations, not effects)")
     harmed = [row for arm in block.arms for row in _harmed(arm)]
-    yield from table(_HARMED, harmed, "Tasks that skills harm")
+    yield from table(_HARMED, harmed, HARM)
+    fell = [
+        f"{text(arm_name(arm.arm))} {plural(arm.vs_none.worse, 'task')}, {by_chance(arm.vs_none)}"
+        for arm in block.arms
+        if arm.vs_none is not None and arm.vs_none.worse
+    ]
+    if fell:
+        yield f"{'; '.join(fell)}."
+        yield ""
     for by, found in groupby(block.slices, key=lambda part: part.by):
         heads = (by, "tasks", *(arm_name(arm.arm) for arm in block.arms))
         yield from table(heads, [_slice(part, block.arms) for part in found], f"Success by {by}")
