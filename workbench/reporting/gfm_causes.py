@@ -60,7 +60,7 @@ def published(summary: Summary) -> Iterator[str]:
     for found in summary.published:
         yield f"#### {text(title(found))}\n"
         yield " ".join(f"{text(note)}." for note in notes(found)) + "\n"
-        theirs = [(row.system, *map(printed, row.values)) for row in found.theirs]
+        theirs = [(row.system, *cells) for row, cells in zip(found.theirs, printed(found), strict=True)]
         ours = [(row.system, *map(own, row.values)) for row in found.ours]
         yield from table(("%", *found.columns), [*theirs, *ours])
 

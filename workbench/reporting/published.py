@@ -220,7 +220,11 @@ def _success_differs(
 
 def _pools_differ(table: PublishedTable, ours: Sequence[RoutingSummary]) -> Iterator[str]:
     here = {found.pool_size for found in ours if found.pool_size}
-    yield from _unlike("skills in the pool", table.pool_size, here)
+    what, there = "skills in the pool", table.pool_size
+    if isinstance(there, tuple):
+        yield f"{what}: mean of {_listed(there)} there, {_listed(here) or 'unknown'} here, each by itself"
+    else:
+        yield from _unlike(what, there, here)
 
 
 def _average_differs(table: PublishedTable, means_over_sets: Mapping[str, bool]) -> Iterator[str]:
@@ -240,14 +244,12 @@ def _sets_differ(table: PublishedTable, ours: Sequence[RoutingSummary]) -> Itera
         yield from _unlike("sets", table.sets, here)
 
 
-def _unlike(what: str, there: int | tuple[int, ...] | None, here: set[int]) -> Iterator[str]:
+def _unlike(what: str, there: int | None, here: set[int]) -> Iterator[str]:
     shown = _listed(here) or "unknown"
     if there is None:
         yield f"{what}: not stated there, {shown} here"
-        return
-    stated = there if isinstance(there, tuple) else (there,)
-    if here != set(stated):
-        yield f"{what}: {_listed(stated)} there, {shown} here"
+    elif here != {there}:
+        yield f"{what}: {there:,} there, {shown} here"
 
 
 def _listed(values: Iterable[int]) -> str:

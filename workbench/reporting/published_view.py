@@ -43,9 +43,11 @@ def notes(found: Beside) -> list[str]:
     return [note for note in (found.setting, differs) if note]
 
 
-def printed(value: float | None) -> str:
-    """``49.4``, or ``-`` where a paper has none."""
-    return "-" if value is None else f"{value:.1f}"
+def printed(found: Beside) -> list[list[str]]:
+    """The paper's numbers, row by row, with its decimals: ``49.42``, or ``-`` where it has none."""
+    values = [value for row in found.theirs for value in row.values if value is not None]
+    places = 1 if all(value == round(value, 1) for value in values) else 2
+    return [["-" if v is None else f"{v:.{places}f}" for v in row.values] for row in found.theirs]
 
 
 def own(found: Estimate | None, *, apart: str = " ") -> str:
@@ -60,7 +62,10 @@ def _table(found: Beside, width: int) -> Iterator[RenderableType]:
     for note in notes(found):
         yield Text(wrapped(safe(note), width), style="dim")
     columns = [Column("%", numeric=False), *(Column(_header(name), label=name) for name in found.columns)]
-    theirs = [[Text(safe(row.system)), *(Text(printed(v)) for v in row.values)] for row in found.theirs]
+    theirs = [
+        [Text(safe(row.system)), *map(Text, cells)]
+        for row, cells in zip(found.theirs, printed(found), strict=True)
+    ]
     ours = [
         [Text(safe(row.system), style="cyan"), *(Text(own(v, apart="\n")) for v in row.values)]
         for row in found.ours

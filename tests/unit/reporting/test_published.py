@@ -113,7 +113,13 @@ def test_ours_have_interval_and_tasks_and_theirs_are_said_to_have_none(
         assert re.search(rf"bm25, here +- +- +50\.0 \(4\)\n +{re.escape(interval)}\n", text)
     else:
         assert f"50.0 {interval} (4)" in text
-    assert "44.6 [" not in text
+    assert "44.61 [" not in text
+
+
+def test_numbers_of_papers_keep_their_decimals(routed: Callable[..., list[Trial]]) -> None:
+    text = load_report("markdown").render(_beside(routed("skillsbench", {})), Canvas())
+    assert "| SkillReason-0.6B | 34.72 | 67.95 | 37.25 |" in text
+    assert "| SR-Emb-0.6B x SR-Rank-0.6B | 74.0 |" in text
 
 
 def test_every_report_at_80_columns_stays_within_them(routed: Callable[..., list[Trial]]) -> None:
@@ -160,7 +166,7 @@ def test_pools_and_queries_of_the_papers_are_known(routed: Callable[..., list[Tr
                 in _of(summary, paper, table, benchmark=tier).differs
             )
     means = _of(summary, "SkillRouter", "text, section 3")
-    assert "skills in the pool: 78,361 and 79,141 there, 44 here" in means.differs
+    assert "skills in the pool: mean of 78,361 and 79,141 there, 44 here, each by itself" in means.differs
     differs = _of(summary, "R3-Skill", "4").differs
     assert "queries: 5,696 there, 4 here" in differs
     assert "skills in the pool: 2,050 there, 44 here" in differs

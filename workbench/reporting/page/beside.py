@@ -20,7 +20,8 @@ def published(summary: Summary) -> Html | None:
 def _table(found: Beside) -> Html:
     heads = [Head("System", numeric=False), *(Head(name) for name in found.columns)]
     theirs: list[Row] = [
-        [row.system, *(Cell(printed(value), value) for value in row.values)] for row in found.theirs
+        [row.system, *map(Cell, cells, row.values)]
+        for row, cells in zip(found.theirs, printed(found), strict=True)
     ]
     ours: list[Row] = [
         [el("strong", row.system, class_="tone-routed"), *(_own(value) for value in row.values)]
