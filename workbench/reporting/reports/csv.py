@@ -9,8 +9,9 @@ from typing import Any
 
 from workbench.core.terminal import safe
 from workbench.reporting.numbers import Comparison, Estimate, PassEstimate
+from workbench.reporting.published_view import title
 from workbench.reporting.report import Canvas
-from workbench.reporting.schema import ArmSummary, Block, Front, Summary
+from workbench.reporting.schema import ArmSummary, Beside, Block, Front, Summary
 from workbench.reporting.wording import standing
 
 _COLUMNS = (
@@ -32,6 +33,7 @@ _COLUMNS = (
     "standard_error",
     "mde",
     "reason",
+    "table",
 )
 Row = Mapping[str, Any]
 
@@ -60,6 +62,28 @@ def _rows(summary: Summary) -> Iterator[Row]:
             for metric, measured in stratum.metrics.items():
                 place = {"suite": found.suite, "arm": f"routed-{found.router}"}
                 yield {**place, **_estimate(f"routing {metric} ({stratum.name})", measured)}
+    for beside in summary.published:
+        yield from _published(beside)
+
+
+def _published(found: Beside) -> Iterator[Row]:
+    """A paper's table cell by cell, and ours in it; values are shares, as everywhere, not percent."""
+    for printed in found.theirs:
+        for column, value in zip(found.columns, printed.values, strict=True):
+            if value is not None:
+                share = {"value": round(value / 100, 6), "reason": "as printed"}
+                model = {} if found.kind == "routing" else {"model": column}
+                yield {**share, **model, **_place(found, printed.system, column)}
+    for own in found.ours:
+        for column, measured in zip(found.columns, own.values, strict=True):
+            if measured is not None:
+                yield {**_estimate("", measured), **_place(found, own.system, column)}
+
+
+def _place(found: Beside, system: str, column: str) -> Row:
+    metric = column if found.kind == "routing" else "success"
+    quantity = f"{metric} in a paper's table"
+    return {"suite": found.benchmark, "arm": system, "quantity": quantity, "table": title(found)}
 
 
 def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:

@@ -49,7 +49,7 @@ def build(summary: Summary, canvas: Canvas) -> RenderableType:
         parts.extend(_block(block, canvas.width, glyphs))
     for title, content in (
         ("Routing alone, each task once", usage.routing(summary, canvas.width)),
-        ("", published(summary, canvas.width)),
+        ("Published numbers", published(summary, canvas.width)),
         ("", sections.notes(summary, canvas.width, glyphs)),
     ):
         parts.extend(_section(title, content))
