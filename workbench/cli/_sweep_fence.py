@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -80,6 +81,7 @@ def tidy(folder: Path) -> Tidied:
         raise UsageError(f"{inner}: a log of another run inside {folder}; move {inner.parent} elsewhere")
     kept: dict[str, tuple[Path, Header, int]] = {}
     for path in sorted(folder.glob("*.eval")):
+        _make_own(path)
         try:
             header, samples = _read(path)
         except ForeignLogError:
@@ -115,12 +117,22 @@ def set_aside_stale(folder: Path, current: Mapping[str, str]) -> Tidied:
     return done
 
 
-def place(model: str, generate: Mapping[str, Any], agent: str, arguments: Mapping[str, Any]) -> str:
-    """What a job is known by across starts, whatever its identity; settings of speed tell none apart."""
+def place(
+    model: str,
+    generate: Mapping[str, Any],
+    agent: str,
+    arguments: Mapping[str, Any],
+    settings: Mapping[str, Any] | None = None,
+) -> str:
+    """What a job is known by across starts, whatever its identity; settings of speed tell none apart.
+
+    Args:
+        settings: arguments of the model's provider, as logs have them. Inspect tells jobs apart by them.
+    """
     sampling = {
         name: value for name, value in generate.items() if value is not None and name not in UNRELATED
     }
-    return json.dumps([model, sampling, agent, arguments], sort_keys=True, default=str)
+    return json.dumps([model, sampling, agent, arguments, settings or {}], sort_keys=True, default=str)
 
 
 def identity(version: str | int, limits: Mapping[str, Any]) -> str:
@@ -142,8 +154,16 @@ def known_as(spec: EvalSpec) -> tuple[str, str]:
     """(place, identity) of the job that a log is of."""
     agent = (spec.solver or DEFAULT_AGENT).removeprefix(TASK_PREFIX)
     arguments = spec.task_args_passed or {}
-    where = place(spec.model, spec.model_generate_config, agent, arguments)
+    where = place(spec.model, spec.model_generate_config, agent, arguments, spec.model_args)
     return where, identity(spec.task_version, spec.config.limits)
+
+
+def _make_own(path: Path) -> None:
+    """A link to a log, which Inspect passes over, as a copy of it."""
+    if path.is_symlink() and path.is_file():
+        copy = path.with_name(f".{path.name}.part")
+        shutil.copyfile(path, copy)
+        copy.replace(path)
 
 
 def _read(path: Path) -> tuple[Header, int]:
@@ -182,6 +202,8 @@ def _keep_fuller(
 
 def _move(path: Path, reason: str, done: Tidied) -> None:
     place = path.parent / QUARANTINE
+    if place.exists() and not place.is_dir():
+        raise UsageError(f"{place}: is where logs are set aside, and is no folder; move it elsewhere")
     place.mkdir(exist_ok=True)
     names = (f"{path.name}{number or ''}{_ASIDE}" for number in range(1000))
     path.rename(next(place / name for name in names if not (place / name).exists()))

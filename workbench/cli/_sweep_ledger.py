@@ -117,7 +117,7 @@ def read_ledger(path: Path) -> Iterator[dict[str, Any]]:
             entry = json.loads(line)
             if entry.pop("check") == short(digest_json(entry)):
                 yield entry
-        except (ValueError, KeyError, AttributeError):
+        except (ValueError, KeyError, AttributeError, TypeError):
             continue
 
 

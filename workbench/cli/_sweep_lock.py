@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 from collections import Counter
@@ -51,10 +52,15 @@ class LockedTask(_Part):
 
 
 class LockedModel(_Part):
-    """A model as it is called: its id at the provider, the endpoint where one is given, settings."""
+    """A model as it is called: its id at the provider, its endpoint where one is given, settings.
+
+    Attributes:
+        earlier: endpoints of earlier starts, whose trials count: an endpoint may move.
+    """
 
     id: str
     endpoint: str | None
+    earlier: tuple[str, ...] = ()
     generate: Mapping[str, Any]
 
 
@@ -64,6 +70,7 @@ class LockedJob(_Part):
     Attributes:
         model: as Inspect logs it, "provider/name".
         generate: sampling settings.
+        settings: arguments of the model's provider, secrets left out, as Inspect logs them.
         version: a digest of everything but `arguments` and `limits` that changes an answer.
         limits: on one trial, by Inspect's names.
         routers: name -> fingerprint of recipe, weights and seed on this pool.
@@ -73,6 +80,7 @@ class LockedJob(_Part):
     label: str
     model: str
     generate: Mapping[str, Any]
+    settings: Mapping[str, Any]
     agent: str
     arguments: Mapping[str, Any]
     version: str
@@ -85,7 +93,7 @@ class LockedJob(_Part):
     @property
     def place(self) -> str:
         """What it is known by across starts."""
-        return place(self.model, self.generate, self.agent, self.arguments)
+        return place(self.model, self.generate, self.agent, self.arguments, self.settings)
 
     def cell(self, sample: str) -> Cell:
         """Where a sample of it is counted."""
@@ -109,7 +117,7 @@ class Lock(_Part):
         packages: version of every declared dependency that is installed.
     """
 
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     suite: str
     trials: int
     seed: int
@@ -163,14 +171,39 @@ def _substance(job: Job, locked: LockedJob) -> str:
     """What a job comes to, whatever its parts are called."""
     agent = AUTO[locked.model == NO_MODEL] if job.agent == DEFAULT_AGENT else job.agent
     routed = [job.k, locked.pool_fingerprint, sorted(locked.routers.values())] if job.router else []
-    return digest_json([locked.model, agent, job.conditions, job.disclosure, routed])
+    return digest_json([locked.model, agent, job.condition, job.disclosure, routed])
 
 
 def write_lock(folder: Path, now: Lock) -> list[str]:
     """Write a lock in place of the last one; returns what changed, a line for every job run anew."""
     before = read_lock(folder)
-    write_text(folder / LOCK, now.model_dump_json(indent=2) + "\n")
+    kept = now if before is None else _with_endpoints(before, now)
+    write_text(folder / LOCK, kept.model_dump_json(indent=2) + "\n")
     return [] if before is None else list(changes(before, now))
+
+
+def moved_endpoints(folder: Path, now: Lock) -> Iterator[str]:
+    """A line for every model whose endpoint is not that of the last start."""
+    before = read_lock(folder)
+    for name, model in now.models.items() if before is not None else ():
+        assert before is not None
+        then = before.models.get(name, model)
+        if then.endpoint != model.endpoint:
+            yield (
+                f"{name} was called at {then.endpoint or 'its usual endpoint'} before; trials from there"
+                " count, so if it is another model, give it another folder: --out DIR"
+            )
+
+
+def _with_endpoints(before: Lock, now: Lock) -> Lock:
+    """`now`, its models with the endpoints of earlier starts."""
+    models = {}
+    for name, model in now.models.items():
+        then = before.models.get(name, model)
+        known = (*then.earlier, *([then.endpoint] if then.endpoint is not None else []))
+        earlier = tuple(dict.fromkeys(place for place in known if place != model.endpoint))
+        models[name] = model.model_copy(update={"earlier": earlier})
+    return now.model_copy(update={"models": models})
 
 
 def same_suite(folder: Path, suite: str) -> None:
@@ -249,6 +282,7 @@ def _job(part: Prepared, spec: SweepSpec) -> LockedJob:
         label=part.job.label,
         model=str(part.task.model),
         generate=_sampling(part),
+        settings=_settings(part),
         agent=part.job.agent,
         arguments=part.job.arguments(spec),
         version=str(part.task.version),
@@ -266,6 +300,16 @@ def _sampling(part: Prepared) -> dict[str, Any]:
     model = part.task.model
     assert isinstance(model, Model)
     return model.config.model_dump(mode="json", exclude_none=True)
+
+
+def _settings(part: Prepared) -> dict[str, Any]:
+    from inspect_ai.model import Model
+    from inspect_ai.model._model_config import model_args_for_log
+
+    model = part.task.model
+    assert isinstance(model, Model)
+    found: dict[str, Any] = json.loads(json.dumps(model_args_for_log(model.model_args), default=str))
+    return found
 
 
 def _limits(part: Prepared, spec: SweepSpec) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
@@ -15,10 +16,11 @@ from pydantic import ValidationError
 
 from workbench.cli._sweep_fence import job_key, known_as
 from workbench.cli._sweep_ledger import Cell, Ledger, arm_of, outcome
-from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, SweepSpec
+from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, Own, SweepSpec
 from workbench.core.content import plain
 from workbench.core.errors import UnknownNameError, UsageError, suggestion
 from workbench.core.types import TASK_PREFIX
+from workbench.evaluation.budget import share
 from workbench.reporting.logfile import EvalSpec
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model
 
 SCORER = "workbench"
+_NOT_A_SETTING = frozenset(("model", "role", "default", "required", "config", "memoize", "fallback"))
+"""Parameters of Inspect's `get_model` that are its own."""
 _BUFFER = 1
 """Trials held back before they are written: a kill costs those in flight and no more."""
 
@@ -47,6 +51,20 @@ class Bounds:
     tasks: int | None = None
 
 
+def own_of(spec: SweepSpec) -> Own:
+    """The depth and pool of the suite.
+
+    Raises:
+        WorkbenchError: there is no such suite, or no data of it.
+    """
+    from workbench.benchmarks.suite import suite_home
+    from workbench.core.workspace import find_workspace
+    from workbench.evaluation.arguments import folder
+
+    home = suite_home(spec.suite, find_workspace(), folder("data", {"data": spec.data}, Path.cwd()))
+    return Own(home.k, home.pool)
+
+
 def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     """Build every task: pools are opened, routers loaded, so that what is missing shows before any spend.
 
@@ -61,6 +79,7 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     from inspect_ai._eval.task.constants import TASK_FILE_ATTR
 
     sampling = _generate(spec)
+    share(spec.budget)
     for agent in spec.agents:
         _check_agent(agent)
     build = _suite_task(spec.suite)
@@ -85,6 +104,8 @@ def _model(name: str, sampling: GenerateConfig, settings: Mapping[str, Any]) -> 
     from inspect_ai.model import get_model
 
     given = {key: value for key, value in settings.items() if value is not None}
+    if taken := sorted(given.keys() & _NOT_A_SETTING):
+        raise UsageError(f"model_args: '{taken[0]}' is no setting of a provider; leave it out")
     try:
         return get_model(name, config=sampling, **given)
     except PrerequisiteError:
@@ -102,6 +123,8 @@ def _generate(spec: SweepSpec) -> GenerateConfig:
     for name in spec.generate:
         if name not in GenerateConfig.model_fields:
             raise UnknownNameError("key in generate:", name, GenerateConfig.model_fields)
+        if isinstance(value := spec.generate[name], float) and not math.isfinite(value):
+            raise UsageError(f"generate.{name}: must be a finite number (found {value})")
     try:
         return GenerateConfig(**spec.generate)
     except ValidationError as error:
@@ -124,8 +147,11 @@ def _check_agent(name: str) -> None:
     try:
         with _plain_errors():
             solver_from_spec(_solver(name))
-    except (ValueError, LookupError, OSError) as error:
-        raise UsageError(f"agent '{name}': {error}{suggestion(name, known)}") from None
+    except UsageError:
+        raise
+    except Exception as error:  # of a module that is imported, whatever it raises
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise UsageError(f"agent '{name}': {said}{suggestion(name, known)}") from None
 
 
 @contextmanager

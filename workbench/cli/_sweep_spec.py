@@ -44,11 +44,22 @@ def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
+FURTHER = ("subset", "judge", "toolqa", "nudge", "catalogue", "picks", "verifier", "unpriced")
+"""Task arguments that the spec has no key of its own for."""
+
+
+def _known_argument(given: dict[str, Any]) -> dict[str, Any]:
+    for name in given:
+        if name not in FURTHER:
+            raise ValueError(f"has no '{name}'{suggestion(name, FURTHER)}")
+    return given
+
+
 Whole = Annotated[int, BeforeValidator(_no_truth)]
 Count = Annotated[Whole, Field(ge=1, le=100)]
 Amount = Annotated[float, BeforeValidator(_no_truth)]
 Name = Annotated[str, AfterValidator(_named)]
-Agent = Annotated[Name, AfterValidator(_plain_agent)]
+Agent = Annotated[str, AfterValidator(_plain_agent), AfterValidator(_named)]
 Once = AfterValidator(_once)
 Names = Annotated[tuple[Name, ...], Once]
 
@@ -98,7 +109,7 @@ class Limits(Content):
     messages: Whole | None = Field(default=None, ge=1, description="messages in the conversation")
     tokens: Whole | None = Field(default=None, ge=1, description="tokens, input and output")
     seconds: Whole | None = Field(default=None, ge=1, description="wall-clock seconds")
-    cost_usd: Amount | None = Field(default=None, gt=0, description="US dollars")
+    cost_usd: Amount | None = Field(default=None, gt=0, allow_inf_nan=False, description="US dollars")
 
     def by_option(self) -> dict[str, int | float | None]:
         """By Inspect's names."""
@@ -132,6 +143,12 @@ class SweepSpec(Content):
     tasks: Names = Field(default=(), description="task ids or patterns; empty is all")
     data: str | None = Field(default=None, description="local copy of the suite's tasks")
     seed: Whole = Field(default=0, ge=0, description="of stochastic routers")
+    arguments: Annotated[dict[str, Any], AfterValidator(_known_argument)] = Field(
+        default={}, description="further task arguments, as for -T, e.g. {verifier: shared}"
+    )
+    budget: Amount | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="US dollars that one start may spend"
+    )
     exclude: tuple[Rule, ...] = Field(default=(), description="cells to leave out")
     limits: Limits = Field(default=Limits(), description="bounds on one trial")
     generate: dict[str, Any] = Field(default={}, description="sampling settings, e.g. temperature")
@@ -165,17 +182,26 @@ def read_spec(path: Path | None, flags: Mapping[str, str | None]) -> tuple[Sweep
 
 
 @dataclass(frozen=True)
+class Own:
+    """A suite's own depth and pool."""
+
+    k: int | None = None
+    pool: str | None = None
+
+
+@dataclass(frozen=True)
 class Job:
     """One Inspect task of a sweep: baselines, or one router in one setting.
 
     Attributes:
+        disclosure: ``None`` without skills, which are shown in no way.
         k, pool: ``None`` for baselines, which do not depend on them, and for the suite's own.
     """
 
     model: str
     agent: str
-    conditions: tuple[ConditionName, ...]
-    disclosure: str
+    condition: ConditionName
+    disclosure: str | None
     router: str | None = None
     k: int | None = None
     pool: str | None = None
@@ -184,43 +210,53 @@ class Job:
     def label(self) -> str:
         """For people."""
         setting = [f"k={self.k}" if self.k else "", f"pool={self.pool}" if self.pool else ""]
-        return " ".join([self.router or "+".join(self.conditions), *(part for part in setting if part)])
+        return " ".join([self.router or self.condition, *(part for part in setting if part)])
 
     def arguments(self, spec: SweepSpec) -> dict[str, Any]:
-        """Task arguments, every one that bears on the answer given explicitly."""
-        given: dict[str, Any] = {"conditions": list(self.conditions), "disclosure": self.disclosure}
-        optional = {
+        """Task arguments: every one that bears on the answer, none that does not, in one spelling."""
+        told = {"nudge", "catalogue", "picks"} if self.disclosure is None else set()
+        given = {
+            "conditions": [self.condition],
+            "disclosure": self.disclosure,
             "router": self.router,
             "router_k": self.k,
             "pool": self.pool,
             "data": spec.data,
-            "tasks": list(spec.tasks) or None,
+            "tasks": sorted(spec.tasks) or None,
+            "seed": None if self.router is None else spec.seed,
+            **{name: value for name, value in spec.arguments.items() if name not in told},
         }
-        given |= {name: value for name, value in optional.items() if value is not None}
-        return {**given, "seed": spec.seed}
+        return {name: value for name, value in given.items() if value is not None}
 
 
-def expand(spec: SweepSpec) -> list[Job]:
+def expand(spec: SweepSpec, own: Own = Own()) -> list[Job]:
     """Jobs in order: for each model and agent its baselines once, then every router in every setting.
 
-    A router has a job of its own, so that one added later runs alone.
+    No skills, gold and each router have jobs of their own, so that what is added later runs alone.
+
+    Args:
+        own: what the suite has where nothing is said. Said all the same, it makes no other job.
     """
     jobs = []
     for model, agent in product(spec.models, spec.agents):
-        jobs += [*_baselines(spec, model, agent), *_routed(spec, model, agent)]
+        jobs += [*_baselines(spec, model, agent), *_routed(spec, model, agent, own)]
     return jobs
 
 
 def _baselines(spec: SweepSpec, model: str, agent: str) -> Iterator[Job]:
     """No skills once, gold skills once per way of showing them."""
-    wanted = [condition for condition in spec.conditions if condition != "routed"]
-    for disclosure in spec.disclosure:
-        if wanted and not _left_out(spec, Excluded(model=model, agent=agent, disclosure=disclosure)):
-            yield Job(model, agent, tuple(wanted), disclosure)
-            wanted = [condition for condition in wanted if condition != "none"]
+    shown = [
+        disclosure
+        for disclosure in spec.disclosure
+        if not _left_out(spec, Excluded(model=model, agent=agent, disclosure=disclosure))
+    ]
+    if "none" in spec.conditions and shown:
+        yield Job(model, agent, "none", None)
+    if "gold" in spec.conditions:
+        yield from (Job(model, agent, "gold", disclosure) for disclosure in shown)
 
 
-def _routed(spec: SweepSpec, model: str, agent: str) -> Iterator[Job]:
+def _routed(spec: SweepSpec, model: str, agent: str, own: Own) -> Iterator[Job]:
     if "routed" not in spec.conditions:
         return
     pools: tuple[str | None, ...] = spec.pools or (None,)
@@ -228,7 +264,8 @@ def _routed(spec: SweepSpec, model: str, agent: str) -> Iterator[Job]:
     for disclosure, pool, k, router in product(spec.disclosure, pools, ks, spec.routers):
         cell = Excluded(model=model, agent=agent, router=router, k=k, pool=pool, disclosure=disclosure)
         if not _left_out(spec, cell):
-            yield Job(model, agent, ("routed",), disclosure, router, k, pool)
+            setting = (None if k == own.k else k, None if pool == own.pool else pool)
+            yield Job(model, agent, "routed", disclosure, router, *setting)
 
 
 def _left_out(spec: SweepSpec, cell: Excluded) -> bool:

@@ -44,7 +44,8 @@ class Tally:
         if self.unreadable:
             yield f"{plural(len(self.unreadable), 'log')} cannot be read; the next start sets them aside"
         if self.others:
-            yield f"{plural(self.others, 'log')} of other jobs, recipes or limits not counted"
+            logs = plural(self.others, "log")
+            yield f"{logs} of other jobs, recipes or limits not counted (report DIR has all)"
         if self.beyond:
             yield f"{plural(self.beyond, 'scored trial')} beyond the number planned not counted"
 
@@ -63,6 +64,11 @@ def tally(lock: Lock, folder: Path) -> Tally:
             _count(found.cells[logs[trial.log].cell(trial.sample_id)], trial)
     found.unreadable.update(path for path, _ in notes.unreadable)
     return found
+
+
+def logs_of(lock: Lock, folder: Path) -> list[Path]:
+    """The logs of the jobs that `lock` plans."""
+    return [path for path, _ in _logs_of(lock, folder, Tally({}))]
 
 
 def _planned(lock: Lock) -> dict[Cell, Progress]:

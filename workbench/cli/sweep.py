@@ -59,7 +59,8 @@ def command() -> None:
     Baselines run once per model and agent and serve all routers. A finished trial never runs again;
     a router or model added to the spec runs alone. Further keys: agents, pools, disclosure,
     conditions, tasks, data, seed, limits {messages, tokens, seconds, cost_usd}, generate
-    {temperature, ...}, model_base_url, model_args.
+    {temperature, ...}, model_base_url, model_args, arguments {verifier, subset, nudge, ...} as for
+    inspect's -T, budget (US dollars that one start may spend).
     """
 
 
@@ -95,18 +96,18 @@ def run_command(
     """
     from workbench.cli._sweep_fence import sole_owner
     from workbench.cli._sweep_lock import lock_of, refuse_doubles, same_suite
-    from workbench.cli._sweep_run import Bounds, prepare
+    from workbench.cli._sweep_run import Bounds, own_of, prepare
     from workbench.cli._sweep_spec import expand, read_spec
     from workbench.core.workspace import find_workspace
     from workbench.evaluation.runs import writable
     from workbench.sandboxing.interrupts import heed
 
     wanted, source, name = read_spec(spec, flags)
-    jobs = expand(wanted)
-    if not jobs:
-        raise UsageError(f"{name}: nothing to run; every cell is excluded, or there is no router")
     folder = out or find_workspace().results / name
     same_suite(folder, wanted.suite)
+    jobs = expand(wanted, own_of(wanted))
+    if not jobs:
+        raise UsageError(f"{name}: nothing to run; every cell is excluded, or there is no router")
     prepared = prepare(wanted, jobs)
     lock = lock_of(wanted, prepared)
     refuse_doubles(prepared, lock)
@@ -116,7 +117,7 @@ def run_command(
     with sole_owner(writable(folder)):
         heed()
         complete = _run(wanted, source, prepared, lock, folder, Bounds(max_samples, max_tasks))
-    return _finish(folder, complete, html)
+    return _finish(lock, folder, complete, html)
 
 
 @command.command("status", short_help="How far a sweep is.")
@@ -158,7 +159,7 @@ def _run(
     from workbench.cli import _sweep_run, _sweep_view
     from workbench.cli._sweep_fence import LEDGER, SPEC, set_aside_stale, tidy
     from workbench.cli._sweep_ledger import Ledger
-    from workbench.cli._sweep_lock import write_lock
+    from workbench.cli._sweep_lock import moved_endpoints, write_lock
     from workbench.cli._sweep_tally import tally
     from workbench.core.atomic import write_text
 
@@ -166,6 +167,8 @@ def _run(
     stale = set_aside_stale(folder, {job.place: job.identity for job in lock.jobs})
     if aside := [*stale.moved, *tidy(folder).moved]:
         out.print(_sweep_view.moved(aside))
+    for line in moved_endpoints(folder, lock):
+        out.print(filled(f"! {safe(line)}", out.width), style="yellow")
     changed = write_lock(folder, lock)
     if changed:
         out.print(f"! changed since the last start, so run again: {safe(', '.join(changed))}", style="yellow")
@@ -188,17 +191,18 @@ def _run(
         _sweep_run.Watch.ledger = None
 
 
-def _finish(folder: Path, complete: bool, html: Path | None) -> int:
-    from workbench.core.atomic import write_text
+def _finish(lock: Lock, folder: Path, complete: bool, html: Path | None) -> int:
+    """Report on what the spec plans; logs of what it planned before lie in the folder too."""
+    from workbench.cli._sweep_tally import logs_of, tally
+    from workbench.cli._targets import write_target
     from workbench.reporting.announce import print_summary, summary_of
-    from workbench.reporting.find import find_logs
     from workbench.reporting.report import Canvas, load_report
 
-    sound = print_summary([folder], console())
+    logs = logs_of(lock, folder)
+    sound = print_summary(logs, console())
+    _remark(tally(lock, folder))
     if html is not None:
-        page = load_report("html").render(summary_of(find_logs([folder])), Canvas())
-        write_text(html, page)
-        console(stderr=True).print(f"wrote {safe(str(html))}")
+        write_target(html, load_report("html").render(summary_of(logs), Canvas()))
     return 0 if complete and sound else INCOMPLETE
 
 

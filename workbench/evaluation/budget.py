@@ -81,11 +81,19 @@ class Budget:
 
 
 _purses: dict[float, Budget] = {}
+_shared: list[Budget] = []
+
+
+def share(limit: float | None) -> None:
+    """Give all evaluations of this process one purse, those without a sum of their own; ``None``: none."""
+    _shared[:] = [] if limit is None else [Budget(limit)]
 
 
 def budget_of(limit: float | None) -> Budget | None:
-    """The purse of a sum in this process; ``None`` without one."""
-    return None if limit is None else _purses.setdefault(limit, Budget(limit))
+    """The purse of a sum in this process, else the shared one; ``None`` without either."""
+    if limit is None:
+        return _shared[0] if _shared else None
+    return _purses.setdefault(limit, Budget(limit))
 
 
 def priced(limit: float, unpriced: Literal["refuse", "allow"]) -> bool:

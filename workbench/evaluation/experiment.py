@@ -42,6 +42,11 @@ PROMPT = Path(__file__).parent / "agents" / "skill_agent.md"
 """The default agent's prompt; part of what decides a trial."""
 
 
+_IDLE = {"data", "budget", "unpriced"}
+_OF_ROUTERS = {"routers", "k", "seed"}
+"""Arguments that change no answer: none at all, and none where nothing is routed."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """Everything that decides what a trial is.
@@ -106,13 +111,17 @@ class Experiment:
     def version(self) -> str:
         """Digest of all that changes an answer and is not a passed argument, so that a changed
         pool, recipe, task or suite is never taken for one that has run (Inspect compares versions)."""
+        conditions = set(self.arguments.conditions)
+        skilled = None if conditions == {"none"} else self.routes.pool.fingerprint
+        idle = _IDLE | (set() if "routed" in conditions else _OF_ROUTERS)
+        idle |= {"pool", "showing"} if skilled is None else set()
         parts = {
             "code": __version__,
-            "pool": self.routes.pool.fingerprint,
+            "pool": skilled,
             "routers": {name: router.fingerprint for name, router in self.routes.routers.items()},
             "tasks": self.task_digests,
             "suite": self.suite.spec.model_dump(mode="json", exclude={"description", "license", "source"}),
-            "arguments": self.arguments.model_dump(mode="json", exclude={"data", "budget", "unpriced"}),
+            "arguments": self.arguments.model_dump(mode="json", exclude=idle),
             "prompt": digest_text(PROMPT.read_text(encoding="utf-8")),
             "sandbox": None if self.engine is None else LOCAL if self.local else PROVIDER,
         }

@@ -16,6 +16,7 @@ from typing import BinaryIO
 _HEADER = struct.Struct("<4s5H3L2H")
 _MAGIC = b"PK\x03\x04"
 _SIZES_FOLLOW, _UTF_8 = 0x08, 0x800
+_START, _AT_THE_END = "_journal/start.json", frozenset(("header.json", "summaries.json", "reductions.json"))
 _OF_ANOTHER_KIND = 0xFFFFFFFF
 """A length that stands elsewhere (ZIP64); Inspect writes none, an entry of 4 GiB is none of ours."""
 
@@ -27,7 +28,7 @@ def salvage(source: Path, target: Path) -> int:
         OSError: it cannot be read or written.
     """
     with source.open("rb") as file:
-        entries = list(_entries(file, source.stat().st_size))
+        entries = _of_this_attempt(list(_entries(file, source.stat().st_size)))
     if not entries:
         return 0
     shutil.copyfile(source, target)
@@ -38,6 +39,19 @@ def salvage(source: Path, target: Path) -> int:
         archive.filelist.extend(entries)
         archive.comment = b""  # has the table written
     return len(entries)
+
+
+def _of_this_attempt(entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    """Without what an earlier attempt wrote at its end.
+
+    Inspect goes on with a job by appending to a copy of its log: the header and the summaries of the attempt
+    before lie ahead of the start of this one, and would say that it was cancelled, with other trials.
+    """
+    names = [entry.filename for entry in entries]
+    start = max((place for place, name in enumerate(names) if name == _START), default=0)
+    return [
+        entry for place, entry in enumerate(entries) if place >= start or entry.filename not in _AT_THE_END
+    ]
 
 
 def _entries(file: BinaryIO, size: int) -> Iterator[zipfile.ZipInfo]:

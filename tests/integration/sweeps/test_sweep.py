@@ -235,7 +235,7 @@ def test_the_ledger_survives_a_line_that_was_cut(tmp_path: Path) -> None:
         file.write(json.dumps({**entry, "epoch": 2})[:40])
     ledger.ends(("m", "a", "none"), {**entry, "epoch": 3})
     with ledger.path.open("ab") as broken:
-        broken.write(b"\xff\n")
+        broken.write(b"\xff\n[1]\n7\n")
     assert [e["epoch"] for e in read_ledger(ledger.path)] == [1, 3]
     assert repeated(ledger.path) == 0
     ledger.ends(("m", "a", "none"), entry)
@@ -245,6 +245,11 @@ def test_the_ledger_survives_a_line_that_was_cut(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
+        ("agents: [workbench/]", "agents.0: is empty"),
+        ("agents: [/etc/passwd@x]", "agent '/etc/passwd@x': "),
+        ("model_args: {config: 1}", "model_args: 'config' is no setting of a provider"),
+        ("generate: {temperature: .nan}", "generate.temperature: must be a finite number (found nan)"),
+        ("limits: {cost_usd: .inf}", "limits.cost_usd: "),
         ("agents: [orcale]", "unknown agent 'orcale'; did you mean 'oracle'?"),
         ("agents: [nobody/here]", "agent 'nobody/here': Unknown solver nobody/here"),
         ("generate: {temprature: 0.3}", "unknown key in generate: 'temprature'; did you mean 'temperature'?"),

@@ -14,6 +14,7 @@ from workbench.cli._sweep_lock import (
     LockedModel,
     LockedTask,
     changes,
+    moved_endpoints,
     read_lock,
     refuse_doubles,
     write_lock,
@@ -35,6 +36,7 @@ def job(version: str = "1", pool: str = "aa", router: str = "bb") -> LockedJob:
         pool_fingerprint=pool,
         routers={"bm25": router},
         generate={},
+        settings={},
         limits={},
         arms={"bm25": 2},
     )
@@ -90,12 +92,37 @@ def test_what_does_not_change_an_identity_and_new_jobs_are_no_change() -> None:
     assert list(changes(lock(job()), later)) == []
 
 
+def test_an_endpoint_that_has_moved_is_told_and_kept_in_the_lock(tmp_path: Path) -> None:
+    """The trials of one endpoint were once said to be of the next."""
+
+    def at(endpoint: str) -> Lock:
+        model = LockedModel(id="some/model", endpoint=endpoint, generate={})
+        return lock(job(), models={"some/model": model})
+
+    assert list(moved_endpoints(tmp_path, at("http://one"))) == []
+    write_lock(tmp_path, at("http://one"))
+    (line,) = moved_endpoints(tmp_path, at("http://two"))
+    assert "some/model was called at http://one before" in line
+    for endpoint in ("http://two", "http://two", "http://three"):
+        write_lock(tmp_path, at(endpoint))
+    now = read_lock(tmp_path)
+    assert now is not None
+    assert now.models["some/model"].endpoint == "http://three"
+    assert now.models["some/model"].earlier == ("http://one", "http://two")
+
+
+def test_other_settings_of_a_provider_make_another_job() -> None:
+    """Inspect ran them again, while the forecast said that all was done."""
+    other = job().model_copy(update={"settings": {"timeout": 200}})
+    assert other.place != job().place
+
+
 def prepared(
     model: str = "none", agent: str = "oracle", router: str | None = None, pool: str | None = None
 ) -> Any:
     """A job without its Inspect task, which nothing here asks for."""
-    conditions: tuple[ConditionName, ...] = ("none", "gold") if router is None else ("routed",)
-    return Prepared(Job(model, agent, conditions, "progressive", router, None, pool), cast(Any, None))
+    condition: ConditionName = "gold" if router is None else "routed"
+    return Prepared(Job(model, agent, condition, "progressive", router, None, pool), cast(Any, None))
 
 
 @pytest.mark.parametrize(

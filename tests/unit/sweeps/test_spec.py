@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli._sweep_spec import SweepSpec, expand, read_spec
+from workbench.cli._sweep_spec import FURTHER, Own, SweepSpec, expand, read_spec
 from workbench.core.content import load_content, validate
 from workbench.core.errors import ContentError, UsageError
+from workbench.evaluation.arguments import KNOWN
 
 
 def spec(**values: object) -> SweepSpec:
@@ -18,24 +19,28 @@ def spec(**values: object) -> SweepSpec:
 def test_baselines_run_once_per_model_whatever_the_routers_and_settings() -> None:
     jobs = expand(spec(models=["a", "b"], k=[1, 5], pools=["p", "q"]))
     baselines = [job for job in jobs if job.router is None]
-    assert [(job.model, job.conditions) for job in baselines] == [
-        ("a", ("none", "gold")),
-        ("b", ("none", "gold")),
+    assert [(job.model, job.condition) for job in baselines] == [
+        ("a", "none"),
+        ("a", "gold"),
+        ("b", "none"),
+        ("b", "gold"),
     ]
-    assert len(jobs) == 2 + 2 * 2 * 2 * 2
+    assert len(jobs) == 4 + 2 * 2 * 2 * 2
 
 
 def test_gold_runs_once_per_way_of_showing_skills_and_no_skills_once() -> None:
     jobs = [job for job in expand(spec(disclosure=["progressive", "full"])) if job.router is None]
-    assert [(job.disclosure, job.conditions) for job in jobs] == [
-        ("progressive", ("none", "gold")),
-        ("full", ("gold",)),
+    assert [(job.disclosure, job.condition) for job in jobs] == [
+        (None, "none"),
+        ("progressive", "gold"),
+        ("full", "gold"),
     ]
 
 
 def test_excluded_cells_are_left_out_and_baselines_stay() -> None:
     jobs = expand(spec(k=[1, 5], exclude=[{"router": "random", "k": 1}]))
-    assert [(job.router, job.k) for job in jobs] == [(None, None), ("bm25", 1), ("bm25", 5), ("random", 5)]
+    routed = [(job.router, job.k) for job in jobs if job.condition == "routed"]
+    assert routed == [("bm25", 1), ("bm25", 5), ("random", 5)]
     without_b = expand(spec(models=["a", "b"], exclude=[{"model": "b"}]))
     assert {job.model for job in without_b} == {"a"}
 
@@ -62,19 +67,52 @@ def test_a_value_that_is_there_twice_is_refused_on_every_axis(
         validate({"suite": "quickstart", "routers": ["bm25"], key: values}, SweepSpec, Path("s.yaml"))
 
 
-def test_every_argument_that_bears_on_the_answer_is_given() -> None:
-    wanted = spec(k=[3], pools=["p"], tasks=["x*"], seed=7)
-    routed = expand(wanted)[1]
+def test_every_argument_that_bears_on_the_answer_is_given_and_no_other() -> None:
+    wanted = spec(k=[3], pools=["p"], tasks=["x*"], seed=7, arguments={"verifier": "shared", "picks": 2})
+    none, gold, routed = expand(wanted)[:3]
+    further = {"tasks": ["x*"], "verifier": "shared"}
+    assert none.arguments(wanted) == {"conditions": ["none"], **further}
+    assert gold.arguments(wanted) == {
+        "conditions": ["gold"],
+        "disclosure": "progressive",
+        "picks": 2,
+        **further,
+    }
     assert routed.arguments(wanted) == {
         "conditions": ["routed"],
         "disclosure": "progressive",
         "router": "bm25",
         "router_k": 3,
         "pool": "p",
-        "tasks": ["x*"],
         "seed": 7,
+        "picks": 2,
+        **further,
     }
-    assert "router" not in expand(wanted)[0].arguments(wanted)
+
+
+def test_what_says_the_same_makes_the_same_jobs() -> None:
+    """Another order of conditions once ran both baselines again, and counted both."""
+
+    def arguments(**values: object) -> list[dict[str, object]]:
+        wanted = spec(**values)
+        jobs = expand(wanted, Own(k=5, pool="quickstart"))
+        return sorted((job.arguments(wanted) for job in jobs), key=str)
+
+    plain = arguments(tasks=["a", "b"])
+    assert arguments(tasks=["b", "a"], conditions=["routed", "gold", "none"]) == plain
+    assert arguments(tasks=["a", "b"], k=[5], pools=["quickstart"]) == plain
+    some = arguments(disclosure=["full", "progressive"])
+    assert arguments(disclosure=["progressive", "full"]) == some
+    of_baselines = [given for given in arguments(seed=3) if given["conditions"] != ["routed"]]
+    assert of_baselines == [given for given in arguments() if given["conditions"] != ["routed"]]
+    assert all(given in arguments() for given in arguments(conditions=["gold"]))
+
+
+def test_the_further_arguments_are_those_of_a_suite_that_have_no_key_of_their_own() -> None:
+    own = {"router", "router_k", "pool", "conditions", "disclosure", "data", "tasks", "budget", "seed"}
+    assert set(FURTHER) == set(KNOWN) - own
+    with pytest.raises(ContentError, match="arguments: has no 'verifer'; did you mean 'verifier'"):
+        validate({"suite": "quickstart", "arguments": {"verifer": "x"}}, SweepSpec, Path("s.yaml"))
 
 
 def test_a_wrong_key_names_file_line_and_the_nearest(tmp_path: Path) -> None:
