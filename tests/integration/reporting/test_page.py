@@ -243,7 +243,7 @@ def test_every_table_fits_a_window_of_1200_pixels(browser: Any, tmp_path: Path) 
     browser.resize(1200)
     assert browser.run(names) == []
     browser.resize(390)
-    assert "Differences between arms" in browser.run(names)
+    assert "Differences between arms: litellm/openai/gpt-5.1" in browser.run(names)
     assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
     browser.resize(1280)
 

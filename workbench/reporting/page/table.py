@@ -15,10 +15,10 @@ _LONG, _TALL = 12, 20
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: what is shown, and the number it sorts by where that is not its text."""
+    """A cell that sorts by a number; without one it comes last. Any other content sorts by its text."""
 
     content: Content
-    sort: float | None = None
+    sort: float | None
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,15 @@ def table(caption: str, heads: Sequence[Head], rows: Sequence[Row], *, key: str 
         drawn,
         class_="scroll tall" if len(rows) > _TALL else "scroll",
         tabindex="0",
-        role="region",
+        role="group",
         aria_label=caption,
     )
     return Html(_filter(key, caption) + region) if key and len(rows) > _LONG else region
+
+
+def sorting(value: float | None) -> str:
+    """What a script sorts a cell by: the number in full, empty where there is none."""
+    return "" if value is None else repr(float(value))
 
 
 def numbers(found: Estimate, text: str) -> list[Cell]:
@@ -82,9 +87,7 @@ def _head(head: Head) -> Html:
 
 
 def _cell(cell: Cell | Content, first: bool, head: Head) -> Html:
-    shown = cell if isinstance(cell, Cell) else Cell(cell)
-    sort = None if shown.sort is None else repr(float(shown.sort))
-    classes = "number" if head.numeric else None
+    content, sort = (cell.content, sorting(cell.sort)) if isinstance(cell, Cell) else (cell, None)
     if first:
-        return el("th", shown.content, scope="row", data_sort=sort)
-    return el("td", shown.content, class_=classes, data_sort=sort)
+        return el("th", content, scope="row", data_sort=sort)
+    return el("td", content, class_="number" if head.numeric else None, data_sort=sort)
