@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from workbench.reporting.numbers import Change, Estimate, Total
-from workbench.reporting.page.evidence import part, section
+from workbench.reporting.page.evidence import fewer, part, section
 from workbench.reporting.page.figures import figure, pareto
 from workbench.reporting.page.markup import Html, el
 from workbench.reporting.page.plots import RATE, Scale, axis, interval
@@ -120,14 +120,9 @@ def _slice(one: Slice, arms: Sequence[ArmSummary]) -> Row:
 def _shaded(found: Estimate | None, tasks: int) -> Cell:
     if found is None or found.value is None:
         return Cell("-", None)
-    span = " ".join((interval_of(found), _fewer(found, tasks))).strip()
+    span = " ".join((interval_of(found), fewer(found, tasks))).strip()
     shade = el("i", "", class_="shade", style=f"opacity:{0.06 + 0.32 * found.value:.2f}")
     return Cell([shade, el("b", rate(found.value)), el("br"), el("small", span)], found.value)
-
-
-def _fewer(found: Estimate, tasks: int) -> str:
-    """``(9 tasks)`` of a number that rests on other tasks than its row, else empty."""
-    return "" if found.tasks == tasks else f"({plural(found.tasks, 'task')})"
 
 
 def _agreement(view: View) -> Html | None:
@@ -323,5 +318,5 @@ def _depth(metric: str) -> tuple[str, int, str]:
 def _metric(found: Estimate | None, tasks: int) -> Cell:
     if found is None or found.value is None:
         return Cell("-", None)
-    span = " ".join((percent_interval(found), _fewer(found, tasks))).strip()
+    span = " ".join((percent_interval(found), fewer(found, tasks))).strip()
     return Cell([el("b", percent(found.value)), el("br"), el("small", span)], found.value)

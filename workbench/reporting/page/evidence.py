@@ -293,6 +293,7 @@ def passes(view: View) -> Html | None:
     heads = [
         Head("Arm", numeric=False),
         Head("Of k trials", numeric=False),
+        Head("Tasks"),
         *(Head(f"k = {k}") for k in ks),
     ]
     rows = [_passes(view, arm, kind, sign, ks) for arm in arms for kind, sign in kinds]
@@ -311,17 +312,18 @@ def passes(view: View) -> Html | None:
 
 def _passes(view: View, arm: ArmSummary, kind: str, sign: str, ks: Iterable[int]) -> Row:
     found = {p.k: p for p in arm.passes if p.kind == kind}
-    return [view.named(arm), f"{sign}k", *(_pass(found.get(k)) for k in ks)]
+    tasks = max((p.estimate.tasks for p in found.values()), default=0)
+    return [view.named(arm), f"{sign}k", tasks, *(_pass(found.get(k), tasks) for k in ks)]
 
 
-def _pass(found: PassEstimate | None) -> Cell:
+def _pass(found: PassEstimate | None, tasks: int) -> Cell:
     if found is None:
         return Cell("", None)
-    size = plural(found.estimate.tasks, "task")
+    size = fewer(found.estimate, tasks)
     if found.estimate.value is None:
         span = f"{rate(found.lowest)} to {rate(found.highest)}"
         return Cell([span, el("br"), el("small", size)], found.lowest)
-    bounds = el("small", f"{_bounds(found.estimate)} {size}")
+    bounds = el("small", f"{_bounds(found.estimate)} {size}".strip())
     return Cell([el("b", rate(found.estimate.value)), el("br"), bounds], found.estimate.value)
 
 
@@ -337,3 +339,8 @@ def verdict(block: Block) -> list[Html]:
         el("div", said, class_="verdict"),
         *([el("ul", flags, class_="flags", aria_label="Before you believe it")] if flags else []),
     ]
+
+
+def fewer(found: Estimate, tasks: int) -> str:
+    """``(9 tasks)`` of a number that rests on other tasks than its row says, else empty."""
+    return "" if found.tasks == tasks else f"({plural(found.tasks, 'task')})"

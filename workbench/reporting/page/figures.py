@@ -71,7 +71,7 @@ def pareto(front: Front, looks: Mapping[str, Look], success: str) -> Html:
     steps = " ".join(f"{number(x(p.price.value or 0))},{number(y(p.success.value or 0))}" for p in best)
     parts.append(el("polyline", points=steps, class_="front"))
     parts += [_cross(p, x, y, looks[p.arm]) for p in front.points]
-    parts += _names([(x(p.price.value or 0), y(p.success.value or 0), p) for p in front.points])
+    parts += _names([(x(p.price.value or 0), y(p.success.value or 0), p) for p in front.points], y(0))
     return svg(_WIDTH, height, parts, class_="wide")
 
 
@@ -193,16 +193,21 @@ def _cross(found: FrontPoint, x: Place, y: Place, look: Look) -> Html:
     return el("g", parts)
 
 
-def _names(points: Sequence[tuple[float, float, FrontPoint]]) -> list[Html]:
-    """Names beside points, each moved down until it is clear of those above it."""
+def _names(points: Sequence[tuple[float, float, FrontPoint]], bottom: float) -> list[Html]:
+    """Names beside points, each where it is clear of those placed before, and above the axis."""
     placed: list[tuple[float, float]] = []
     drawn = []
     for x, y, found in sorted(points, key=lambda entry: (entry[1], entry[0])):
-        down = y - 8
-        while any(abs(down - other) < _LINE and abs(x - at) < 160 for at, other in placed):
-            down += _LINE
-        placed.append((x, down))
-        drawn.append(el("text", _short(arm_name(found.arm), _NAME), x=x + 11, y=down, class_="name"))
+        near = (y - 8 + step * sign * _LINE for step in range(len(points) + 1) for sign in (1, -1))
+        clear = (
+            place
+            for place in near
+            if place < bottom
+            and not any(abs(place - other) < _LINE and abs(x - at) < 160 for at, other in placed)
+        )
+        place = next(clear, y - 8)
+        placed.append((x, place))
+        drawn.append(el("text", _short(arm_name(found.arm), _NAME), x=x + 11, y=place, class_="name"))
     return drawn
 
 

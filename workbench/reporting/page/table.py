@@ -9,8 +9,8 @@ from workbench.reporting.numbers import Estimate
 from workbench.reporting.page.markup import Content, Html, el
 from workbench.reporting.wording import interval
 
-_LONG, _TALL = 12, 20
-"""Rows from which a table can be filtered, and scrolls by itself."""
+_LONG, _TALL, _BROAD = 12, 20, 12
+"""Rows from which a table can be filtered, and scrolls by itself; columns from which it is printed small."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def table(caption: str, heads: Sequence[Head], rows: Sequence[Row], *, key: str 
         el("thead", el("tr", [_head(head) for head in heads])),
         el("tbody", body),
         id=key or None,
+        class_="broad" if len(heads) > _BROAD else None,
     )
     region = el(
         "div",
