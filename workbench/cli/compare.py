@@ -71,6 +71,7 @@ def command(
     Exit codes: 0 done; 1 nothing could be paired; 2 --require does not hold; 4 trials are missing on
     either side beyond what a report may bear.
     """
+    from workbench.reporting.find import find_logs
     from workbench.reporting.paired import Question, paired_report
     from workbench.reporting.paired_markdown import render
     from workbench.reporting.paired_view import build
@@ -78,7 +79,8 @@ def command(
 
     if require in {"not-worse", "equivalent"} and margin is None:
         raise UsageError(f"--require {require} needs --margin, e.g. --margin 0.03")
-    check_targets({"markdown": markdown, "json": json_file})
+    logs = find_logs([path for path in (first, second) if path is not None])
+    check_targets({"markdown": markdown, "json": json_file}, logs)
     found = _pairs(first, second, arm, arms=arms, models=models, agents=agents)
     require_same_tasks(found.pairs, common=common)
     question = Question(margin=margin, seed=seed)

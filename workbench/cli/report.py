@@ -66,8 +66,8 @@ def command(
     if name not in report_names():
         raise UnknownNameError("report", name, report_names())
     wanted = {option: path for option, path in files.items() if path is not None}
-    check_targets({**wanted, "parquet": parquet, "output": output})
     chosen = find_logs(logs) if logs else newest_run(find_workspace().results)
+    check_targets({**wanted, "parquet": parquet, "output": output}, chosen)
     table = None if parquet is None else TrialTable()
     summary = summary_of(chosen, table)
     if published:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,23 +27,26 @@ with, gives no number when a disk is full."""
 def atomic_path(target: Path) -> Iterator[Path]:
     """A temporary path beside `target` that replaces it when the block ends without an error.
 
+    A link is followed, the file keeps the mode that it has, and a new one gets what the umask leaves.
+
     Raises:
         MachineError: the folder cannot be written, or the disk is full.
     """
     _refuse_what_is_no_file(target)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-        os.close(handle)
+        place = Path(os.path.realpath(target))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary = place.with_name(f".{place.name[:200]}.{secrets.token_hex(4)}.part")
+        temporary.touch(exist_ok=False)
+        if place.exists():
+            temporary.chmod(stat.S_IMODE(place.stat().st_mode))
     except OSError as error:
         raise MachineError(f"cannot write {target}: {error.strerror}; choose another place") from error
-    temporary = Path(name)
     try:
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(target)
+        temporary.replace(place)
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise

@@ -12,10 +12,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.core.errors import MissingDataError, UsageError, suggestion
+from workbench.reporting.logfile import NO_LOG, ForeignLogError, UnreadableLogError, read_header
 
 _SUFFIXES = (".eval", ".json")
 _MANIFESTS = frozenset(("eval-set.json", "listing.json", "logs.json"))
 """Inspect's own files beside logs."""
+
+_RUN = frozenset((*_MANIFESTS, "sweep.yaml"))
+_KEPT = frozenset((".eval", ".lock", ".jsonl"))
+"""What else is a run's own in its folder."""
 
 _STAMPED = re.compile(r"\d{4}-\d\d-\d\dT.*")
 _FIRST = "run one first: inspect eval workbench/quickstart --router bm25"
@@ -32,6 +37,33 @@ def find_logs(paths: Sequence[Path]) -> list[Path]:
         for log in _in_folder(path) if path.is_dir() else [_file(path)]:
             found.setdefault(log.resolve(), log)
     return list(found.values())
+
+
+def refuse_inputs(target: Path, logs: Sequence[Path]) -> None:
+    """See that writing `target` would replace no log that is read, and nothing else that a run keeps.
+
+    Raises:
+        UsageError: it would.
+    """
+    place = target.resolve()
+    if not place.exists():
+        return
+    if place in {log.resolve() for log in logs} and _is_log(place):
+        raise UsageError(f"{target}: is one of the logs that are read; choose another file")
+    own = place.name in _RUN or place.suffix in _KEPT or place.name.startswith(".")
+    if own and (place.suffix == ".eval" or place.parent in {log.resolve().parent for log in logs}):
+        raise UsageError(f"{target}: belongs to the run in {place.parent}; choose another file")
+
+
+def _is_log(path: Path) -> bool:
+    """Whether a file that might be a log is one, sound or damaged; a report written among logs is none."""
+    try:
+        read_header(path)
+    except ForeignLogError as error:
+        return str(error) != NO_LOG
+    except UnreadableLogError:
+        pass
+    return True
 
 
 def newest_run(results: Path) -> list[Path]:

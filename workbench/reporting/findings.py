@@ -7,7 +7,7 @@ from typing import Literal
 
 from workbench.reporting.numbers import Comparison, Estimate
 from workbench.reporting.schema import Block, Summary
-from workbench.reporting.wording import UNCORRECTED, interval, plural, signed, stated
+from workbench.reporting.wording import APPROXIMATE, UNCORRECTED, interval, plural, signed, stated
 
 Finding = Literal["better", "worse", "unclear"]
 ALPHA = 0.05
@@ -39,7 +39,10 @@ def test_alone(comparison: Comparison) -> bool:
 def remark(comparison: Comparison) -> str:
     """Why test and interval may seem to contradict each other; empty where they do not."""
     if interval_alone(comparison):
-        return " (the interval is not corrected)"
+        corrected = comparison.p_value is not None and comparison.p_value < ALPHA
+        return (
+            " (the interval is not corrected)" if corrected else " (the interval is approximate: p decides)"
+        )
     return " (the interval is approximate on so few tasks)" if test_alone(comparison) else ""
 
 
@@ -76,10 +79,10 @@ def family(blocks: Sequence[Block]) -> str:
 
 
 def holm_words(summary: Summary) -> str:
-    """``, after Holm's correction over 4 comparisons (...)``; empty where there is one comparison."""
+    """``, after Holm's correction over 4 comparisons (...)``, and which of p and interval decides."""
     routed = [arm for block in summary.blocks for arm in block.arms if arm.condition == "routed"]
     if len(routed) < 2:
-        return ""
+        return f". {APPROXIMATE[:-1]}"
     each = ", with none and with gold each by itself" if any(arm.vs_gold for arm in routed) else ""
     return f", after Holm's correction over {family(summary.blocks)}{each}. {UNCORRECTED[:-1]}"
 

@@ -140,6 +140,9 @@ class _Document(_Logged):
     samples: tuple[LoggedSample, ...] | None = None
 
 
+NO_LOG = "a JSON file that is no log"
+
+
 def read_header(path: Path) -> Header:
     """The header of a log of this project.
 
@@ -193,7 +196,7 @@ def _json_header(path: Path) -> Header:
     except ValidationError as error:
         if _is_no_json(error):
             raise
-        raise ForeignLogError("a JSON file that is no log") from error
+        raise ForeignLogError(NO_LOG) from error
 
 
 def _zip(path: Path) -> zipfile.ZipFile:

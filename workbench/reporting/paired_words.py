@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from workbench.reporting.findings import ALPHA, finding, if_missing, remark, stands
 from workbench.reporting.paired import PairedReport, PairedResult, Sameness, Side
 from workbench.reporting.wording import (
+    APPROXIMATE,
     BY_CHANCE,
     DETECTABLE,
     UNCORRECTED,
@@ -160,11 +161,11 @@ def method(report: PairedReport) -> str:
     outside = f" (baselines, {' and '.join(checks)}, are outside it, their p not corrected)" if checks else ""
     family = f" the family of {report.family} comparisons" if report.family > 1 else " one comparison"
     corrected = f"; Holm and BH over{family}{outside}"
-    several = f" {UNCORRECTED}" if report.family > 1 else ""
+    sure = UNCORRECTED if report.family > 1 else APPROXIMATE
     missing = f" {BY_CHANCE}" if any(result.comparison.bounds for result in report.results) else ""
     return (
         "Paired by task, first minus second; all figures are over the tasks scored on both sides. p: exact"
-        f" sign-flip test over tasks{corrected}.{several} {DETECTABLE}{missing} Seed {report.seed}."
+        f" sign-flip test over tasks{corrected}. {sure} {DETECTABLE}{missing} Seed {report.seed}."
     )
 
 

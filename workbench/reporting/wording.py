@@ -26,6 +26,7 @@ WORTH = (
 )
 UNCORRECTED = "Intervals are not corrected, so one may exclude 0 where p finds nothing: p decides."
 AGREEMENT = "Which routing metric orders the routers as success does (1: alike, -1: reversed)"
+APPROXIMATE = "Intervals are approximate: where one excludes 0 and p finds nothing, p decides."
 BY_CHANCE = (
     "If missing: the range on all planned tasks, were the trials not scored to go against the first arm, "
     "or for it."

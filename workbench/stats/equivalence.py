@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workbench.stats.interval import Interval
 from workbench.stats.paired import task_differences
-from workbench.stats.proportion import TaskRewards
+from workbench.stats.proportion import TaskRewards, informative_trials
 from workbench.stats.score import PairedScore
 
 
@@ -43,7 +43,7 @@ def equivalence(first: TaskRewards, second: TaskRewards, margin: float, alpha: f
     """
     if not margin > 0:
         raise ValueError("the margin must be above 0")
-    trials = min(sum(map(len, first)), sum(map(len, second)))
+    trials = min(informative_trials(first), informative_trials(second))
     score = PairedScore.of(task_differences(first, second), trials, correction=0.5)
     worse, better = score.p_above(-margin), score.p_below(margin)
     return Equivalence(

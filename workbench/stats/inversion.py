@@ -5,8 +5,8 @@ the observed sum just where the mean of the tasks that it flips is d or less, so
 share of non-empty subsets whose mean lies beyond d, and the ends of the interval are order statistics
 of the subset means (Hartigan 1969). That assumes no size of differences, but where they are skewed or few
 tasks differ it covers too rarely (77 % in a simulation of 12 tasks). So the clustered score interval on
-the scale of the largest difference widens it, but never over "no difference", about which test and
-interval agree.
+the scale of the largest difference to be expected widens it, but never over "no difference", about
+which test and interval agree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CLOSE = 1e-9
 
 def fractional_interval(
     differences: Sequence[float],
-    trials: int,
+    trials: float,
     p_value: float,
     rng: np.random.Generator | int,
     level: float = LEVEL,
@@ -45,10 +45,11 @@ def fractional_interval(
         trials: as in `score.PairedScore.of`.
         p_value: of `permutation.sign_flip` on the same differences.
     """
-    scale = max(map(abs, differences)) or 1.0
-    score = PairedScore.of([value / scale for value in differences], trials).interval(level)
+    score, scale = PairedScore.scaled(differences, trials)
+    within = score.interval(level)
     found = inverted(differences, p_value, rng, level)
-    low, high = min(found.low, scale * score.low), max(found.high, scale * score.high)
+    low = max(min(found.low, scale * within.low), -1.0)
+    high = min(max(found.high, scale * within.high), 1.0)
     if low <= 0 < found.low:
         low = found.low
     if found.high < 0 <= high:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from workbench.stats.interval import LEVEL, Interval
 from workbench.stats.inversion import fractional_interval
 from workbench.stats.permutation import sign_flip
-from workbench.stats.proportion import TaskRewards, task_means
+from workbench.stats.proportion import TaskRewards, informative_trials, task_means
 from workbench.stats.quantiles import two_sided
 from workbench.stats.score import PairedScore
 
@@ -63,7 +63,7 @@ def difference(
     alone = len(values) < 2
     rng = np.random.default_rng(rng)
     p_value = sign_flip(values, rng)
-    trials = min(sum(map(len, first)), sum(map(len, second)))
+    trials = min(informative_trials(first), informative_trials(second))
     if alone:
         interval = None
     elif is_binary(first, second):

@@ -77,7 +77,7 @@ def pass_k(tasks: Sequence[TaskCount], k: int, kind: Kind, level: float = LEVEL)
     if lacking:
         reason = f"{lacking} of {len(tasks)} tasks have fewer than {k} scored trials"
         return PassK(kind, k, None, None, low, high, len(tasks), short, reason)
-    rate = rate_of(known, sum(task.scored for task in tasks), level)
+    rate = rate_of(known, max(len(tasks), sum(task.scored for task in tasks) / k), level)
     return PassK(kind, k, rate.mean, rate.interval, low, high, len(tasks), short, None)
 
 

@@ -20,6 +20,8 @@ from workbench.stats.variance import within_variance
 
 _MOST = 1_000_000
 _COUNTED = 2_000
+_NOTHING = 1e-18
+"""Variance up to this is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ def paired_components(first: TaskRewards, second: TaskRewards) -> PairedComponen
     values = task_differences(first, second)
     effect, binary = abs(math.fsum(values)) / len(values), is_binary(first, second)
     total = clustered_error(values) ** 2 * len(values)
+    total = total if total > _NOTHING else 0.0
     one, other = within_variance(first), within_variance(second)
     if one is None or other is None:
         return PairedComponents(total, None, effect, binary)

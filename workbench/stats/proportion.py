@@ -61,7 +61,6 @@ class Rate:
     mean: float
     interval: Interval | None
     tasks: int
-    trials: int
     effective: float
 
 
@@ -69,23 +68,39 @@ def clustered_rate(tasks: TaskRewards, level: float = LEVEL) -> Rate:
     """Success over tasks, the unit of analysis being the task.
 
     Wilson's interval on `effective_trials` (Korn & Graubard 1998), with Student's t on (tasks - 1)
-    degrees of freedom. Identical trials of a task count once; where all tasks agree, each counts
-    once. Over 20 to 87 tasks, 1 to 10 trials, success 5 to 95 % and correlation 0 to 1 it covers 96.4 %
-    on average and 94.5 % in the worst of 264 designs (`bench/calibration.py`).
+    degrees of freedom. Identical trials of a task count once (`informative_trials`); where all tasks
+    agree, each counts once. Over 20 to 87 tasks, 1 to 10 trials, success 5 to 95 % and correlation 0 to
+    1 it covers 96.4 % on average and 94.5 % in the worst of 264 designs (`bench/calibration.py`).
 
     Raises:
         ValueError: no task, a task without trials, or a reward outside [0, 1].
     """
-    return rate_of(task_means(tasks), sum(len(task) for task in tasks), level)
+    return rate_of(task_means(tasks), informative_trials(tasks), level)
 
 
-def rate_of(values: Sequence[float], trials: int, level: float = LEVEL) -> Rate:
-    """`clustered_rate` of task-level values in [0, 1] that rest on `trials` trials in all."""
+def rate_of(values: Sequence[float], trials: float, level: float = LEVEL) -> Rate:
+    """`clustered_rate` of task-level values in [0, 1] that rest on `trials` independent trials at most."""
     count = len(values)
     mean = math.fsum(values) / count
     effective = effective_trials(values, trials)
     interval = wilson(mean * effective, effective, level, df=count - 1) if count > 1 else None
-    return Rate(mean, interval, count, trials, effective)
+    return Rate(mean, interval, count, effective)
+
+
+def informative_trials(tasks: TaskRewards) -> float:
+    """How many trials may count as independent: one a task, of the others as much as they vary.
+
+    Passes and failures count in full, since the spread of their means tells what is alike. Means of
+    fractional rewards do not: halves repeated exactly lie as close together as means of many fair coins.
+    So a trial after a task's first counts by the variance within tasks, as a share of what passes and
+    failures of the same means would have.
+    """
+    repeated = [task for task in tasks if len(task) > 1]
+    further = sum(len(task) - 1 for task in repeated)
+    means = [math.fsum(task) / len(task) for task in repeated]
+    seen = math.fsum((x - mean) ** 2 for task, mean in zip(repeated, means, strict=True) for x in task)
+    most = math.fsum(len(task) * mean * (1 - mean) for task, mean in zip(repeated, means, strict=True))
+    return len(tasks) + further * (min(seen / most, 1.0) if most > 1e-12 else 1.0)
 
 
 def task_means(tasks: TaskRewards) -> list[float]:
@@ -101,7 +116,7 @@ def task_means(tasks: TaskRewards) -> list[float]:
     return [math.fsum(task) / len(task) for task in tasks]
 
 
-def effective_trials(means: Sequence[float], trials: int) -> float:
+def effective_trials(means: Sequence[float], trials: float) -> float:
     """Independent trials as informative as these task means; the number of tasks where p is 0 or 1."""
     mean = math.fsum(means) / len(means)
     return effective_number(means, mean * (1 - mean), trials, means, [1 - value for value in means])

@@ -48,7 +48,7 @@ class PairedScore:
 
     @classmethod
     def of(cls, differences: Sequence[float] | Array, trials: float, correction: float = 0.0) -> PairedScore:
-        """Sum up `differences`, one per task, that rest on at most `trials` trials per arm in all.
+        """Sum up `differences`, one per task, that rest on at most `trials` independent trials per arm.
 
         Raises:
             ValueError: fewer than two tasks, or a difference outside [-1, 1].
@@ -63,6 +63,22 @@ class PairedScore:
         up, down = max((size + mean) / 2, 0.0), max((size - mean) / 2, 0.0)
         effective = effective_number(values, max(size - mean * mean, 0.0), trials, sizes)
         return cls(up, down, effective, len(values), correction)
+
+    @classmethod
+    def scaled(
+        cls, differences: Sequence[float] | Array, trials: float, least: float = 0.0
+    ) -> tuple[PairedScore, float]:
+        """(score of `differences` / scale, scale), for those of fractional rewards, which may all be small.
+
+        The scale is how large a difference of other tasks may be: the largest of these n, and an n-th more,
+        as the largest of n numbers tells of the end of their range (Goodman 1952); and at `least` so much.
+        """
+        import numpy as np
+
+        values = np.asarray(differences, dtype=float)
+        largest = max(float(np.abs(values).max(initial=0.0)), least)
+        scale = largest * (1 + 1 / len(values)) if largest > 1e-12 else 1.0
+        return cls.of(values / scale, trials), scale
 
     @property
     def estimate(self) -> float:

@@ -165,6 +165,24 @@ def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> N
         write_text(tmp_path / "file" / "x", "text")
 
 
+def test_a_file_keeps_its_mode_a_link_is_followed_and_a_new_one_heeds_the_umask(tmp_path: Path) -> None:
+    """A private report once became readable to all, and a link to one was replaced by a file."""
+    secret, link, new = tmp_path / "secret", tmp_path / "link", tmp_path / "new"
+    secret.write_text("old")
+    secret.chmod(0o600)
+    link.symlink_to(secret)
+    before = os.umask(0o027)
+    try:
+        write_text(link, "one")
+        write_text(new, "two")
+    finally:
+        os.umask(before)
+    assert link.is_symlink()
+    assert secret.read_text() == "one"
+    assert [path.stat().st_mode & 0o777 for path in (secret, new)] == [0o600, 0o640]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "new", "secret"]
+
+
 def test_digests_frame_their_parts_and_ignore_key_order() -> None:
     assert digest_parts(["ab", "c"]) != digest_parts(["a", "bc"])
     assert digest_json({"a": 1, "b": 2}) == digest_json({"b": 2, "a": 1})

@@ -50,7 +50,7 @@ def worst(value: float, p_value: float) -> Bounds:
         (0.2, 0.8, 0.01, "better", ""),
         (-0.8, -0.2, 0.01, "worse", ""),
         (-0.05, 1.0, 0.031, "better", "the interval is approximate on so few tasks"),
-        (0.01, 0.5, 0.06, "unclear", "the interval is not corrected"),
+        (0.01, 0.5, 0.06, "unclear", "the interval is approximate: p decides"),
         (-0.1, 0.5, 0.3, "unclear", ""),
     ],
 )
@@ -61,6 +61,9 @@ def test_the_exact_test_decides_and_an_interval_that_differs_is_explained(
     comparison = compared(low, high, p_value)
     assert finding(comparison) == found
     assert remark(comparison) == (f" ({said})" if said else "")
+    if found == "unclear" and low > 0:
+        corrected = comparison.model_copy(update={"p_value": 0.02, "family": 3})
+        assert remark(corrected) == " (the interval is not corrected)"
 
 
 def test_a_finding_that_missing_trials_might_turn_round_says_reversed() -> None:

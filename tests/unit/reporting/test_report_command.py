@@ -224,3 +224,26 @@ def test_several_files_are_written_from_one_reading(
     assert starts["html"] == b"<!doctype html>"
     assert starts["parquet"].startswith(b"PAR1")
     assert all(starts.values())
+
+
+def test_what_a_run_keeps_is_never_written_over(
+    complete_log: Path, mixed_log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`report one.eval --html one.eval` once made a page of the log."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    log = Path(shutil.copy(complete_log, folder / "one.eval"))
+    other = Path(shutil.copy(mixed_log, tmp_path / "other.eval"))
+    for name in ("ledger.jsonl", "logs.json", "sweep.lock", "sweep.yaml"):
+        (folder / name).write_text("{}")
+    before = {path: path.read_bytes() for path in [*folder.iterdir(), other]}
+    assert run(["report", str(log), "--html", str(log)]) == 1
+    assert "is one of the logs that are read" in capsys.readouterr().err
+    for target in [path for path in before if path != log]:
+        assert run(["report", str(folder), "--json", str(target)]) == 1
+        assert "belongs to the run in" in capsys.readouterr().err
+    assert run(["compare", str(log), str(other), "--markdown", str(other)]) == 1
+    assert "is one of the logs that are read" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in before} == before
+    for _ in range(2):
+        assert run(["report", str(folder), "--json", str(folder / "report.json")]) == 0, "reports may be"

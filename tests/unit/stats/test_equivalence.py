@@ -44,3 +44,15 @@ def test_few_tasks_prove_no_sameness_even_when_all_agree() -> None:
 def test_a_margin_must_be_stated() -> None:
     with pytest.raises(ValueError, match="margin"):
         equivalence([[1.0], [0.0]], [[1.0], [0.0]], 0)
+
+
+def test_identical_trials_of_fractional_rewards_show_no_more_sameness() -> None:
+    """At the margin, one task in ten lost, ten copies of a trial once said "the same" in 13 % of runs."""
+    rng = np.random.default_rng(4)
+    lost = rng.random((40, 20)) < 0.1
+    for row in lost:
+        first, second = [[0.0 if gone else 1.0] for gone in row], [[1.0 if gone else 0.98] for gone in row]
+        once = equivalence(first, second, 0.082)
+        often = equivalence([task * 10 for task in first], [task * 10 for task in second], 0.082)
+        assert often.p_equivalent == pytest.approx(once.p_equivalent)
+        assert often.p_not_worse == pytest.approx(once.p_not_worse)

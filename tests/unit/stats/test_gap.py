@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.stats.gap import gap_share
+from workbench.stats.planted import graded_rewards, true_means
 
 
 def ones(count: int, of: int) -> list[list[float]]:
@@ -86,3 +87,43 @@ def test_a_router_without_effect_is_no_surer_than_its_own_success_rate() -> None
 def test_fewer_than_two_tasks_are_refused() -> None:
     with pytest.raises(ValueError, match="two"):
         gap_share([[1]], [[0]], [[1]])
+
+
+@pytest.mark.parametrize("trials", [1, 10])
+def test_small_gaps_of_fractional_rewards_have_shares_as_sure_as_the_gains(trials: int) -> None:
+    """A gain of +0.10 [0.07, 0.12] once closed "46% [-25, 125]" of a gap of +0.21 [0.18, 0.24]."""
+    rng = np.random.default_rng(3)
+    none = rng.uniform(0.2, 0.6, 20)
+    arms = (none + rng.normal(0.1, 0.05, 20), none, none + rng.normal(0.21, 0.06, 20))
+    found = gap_share(*([[float(x)] * trials for x in arm] for arm in arms))
+    assert found.interval is not None
+    assert 0 < found.interval.low < 0.5 < found.interval.high < 1
+    assert 0 < found.gap_interval.low < 0.21 < found.gap_interval.high < 0.3
+
+
+def test_a_fractional_router_that_always_finds_gold_might_miss_it_elsewhere() -> None:
+    none = [[0.1 + 0.01 * n] for n in range(20)]
+    gold = [[(1 + task[0]) / 2] for task in none]
+    found = gap_share(gold, none, gold)
+    assert found.estimate == 1
+    assert found.interval is not None
+    assert 0.5 < found.interval.low < 0.9
+    assert 1 < found.interval.high < 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correlation", [0.5, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
+def test_a_share_of_a_fractional_gap_is_covered(correlation: float, share: float) -> None:
+    rng = np.random.default_rng(6)
+    covered = known = 0
+    for _ in range(60):
+        none = true_means(rng, 30, 0.3, correlation)
+        gold = none + (1 - none) / 2
+        routed = np.where(rng.random(30) < share, gold, none)
+        arms = [graded_rewards(rng, means, 3, correlation, 4) for means in (routed, none, gold)]
+        found = gap_share(arms[0], arms[1], arms[2])
+        known += found.interval is not None
+        covered += found.interval is not None and share in found.interval
+    assert known > 30
+    assert covered / known >= 0.95 - 3 * (0.05 * 0.95 / known) ** 0.5

@@ -49,3 +49,9 @@ def test_arms_without_any_change_are_not_known_to_be_equal() -> None:
     found = fractional_interval([0.0] * 20, 20, 1.0, 0)
     assert found.low < -0.1
     assert found.high > 0.1
+
+
+def test_equal_differences_leave_room_for_larger_ones_elsewhere() -> None:
+    """Twelve tasks that each gained a sixth once had an interval that ended at the estimate."""
+    found = fractional_interval([1 / 6] * 12, 12, 2 / 2**12, 0)
+    assert 0 < found.low < 1 / 6 < found.high < 0.25

@@ -13,6 +13,7 @@ from workbench.stats.proportion import (
     clopper_pearson,
     clustered_rate,
     effective_trials,
+    informative_trials,
     task_means,
     wilson,
 )
@@ -83,7 +84,7 @@ def test_an_interval_has_width_lies_in_range_and_holds_the_mean(tasks: list[list
     assert 0 <= found.interval.low <= found.mean + 1e-9
     assert found.mean - 1e-9 <= found.interval.high <= 1
     assert found.interval.width > 0
-    assert len(tasks) - 1 - 1e-6 <= found.effective <= found.trials + 1e-6
+    assert len(tasks) - 1 - 1e-6 <= found.effective <= sum(map(len, tasks)) + 1e-6
 
 
 def test_success_on_every_task_is_not_certainty() -> None:
@@ -128,3 +129,19 @@ def test_failures_count_as_successes_do(means: list[float]) -> None:
 def test_what_is_no_set_of_rewards_is_refused(tasks: list[list[float]]) -> None:
     with pytest.raises(ValueError):
         task_means(tasks)
+
+
+def test_identical_trials_of_fractional_rewards_narrow_nothing() -> None:
+    """Ten trials that repeat a half exactly once counted as ten fair coins that came out alike."""
+    once = clustered_rate([[0.5]] * 20).interval
+    often = clustered_rate([[0.5] * 10] * 20).interval
+    assert often == once
+    mixed = [[0.1]] * 18 + [[1.0]] * 2
+    assert clustered_rate([task * 10 for task in mixed]).interval == clustered_rate(mixed).interval
+
+
+def test_trials_count_as_much_as_they_vary() -> None:
+    assert informative_trials([[1, 0, 1], [0, 0, 0], [1]]) == 7, "passes and failures in full"
+    assert informative_trials([[0.5] * 4] * 3) == 3, "one a task of those that repeat"
+    assert informative_trials([[0.25, 0.75]] * 6) == pytest.approx(6 + 6 * (0.25**2 / 0.25))
+    assert informative_trials([[0.3], [0.9]]) == 2

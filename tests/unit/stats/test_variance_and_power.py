@@ -163,3 +163,12 @@ def test_components_of_a_pair_split_noise_from_true_differences() -> None:
     found = paired_components([draw(rate) for rate in rates], [draw(rate) for rate in rates])
     assert found.between == pytest.approx(0, abs=0.01)
     assert found.within == pytest.approx(2 / 6, abs=0.02)
+
+
+def test_differences_that_vary_by_rounding_alone_show_no_detectable_one() -> None:
+    """Seven digits of 0.999999 once made the least difference that could be found 0.00."""
+    first = [[0.1 + 0.7 + n * 1e-2] for n in range(12)]
+    second = [[0.1 + n * 1e-2] for n in range(12)]
+    pilot = paired_components(first, second)
+    assert pilot.between == 0
+    assert detectable(pilot, 12, 1) is None
