@@ -10,8 +10,8 @@ from workbench.reporting.numbers import Comparison, Estimate, PassEstimate
 from workbench.reporting.page.figures import Line, curves, figure
 from workbench.reporting.page.markup import Content, Html, el
 from workbench.reporting.page.plots import RATE, Scale, axis, interval, signed_scale, stack
-from workbench.reporting.page.table import Cell, Head, Row, numbers, table
-from workbench.reporting.page.view import View, differing, place, wrapping
+from workbench.reporting.page.table import Cell, Head, Row, numbers, table, wrapping
+from workbench.reporting.page.view import View, differing, place
 from workbench.reporting.schema import ArmSummary, Block, Summary
 from workbench.reporting.wording import (
     BY_CHANCE,

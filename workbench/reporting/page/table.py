@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from workbench.reporting.wording import interval
 
 _LONG, _TALL, _BROAD = 12, 20, 12
 """Rows from which a table can be filtered, and scrolls by itself; columns from which it is printed small."""
+_WORD = 24
+"""Characters of a word that is kept whole."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,12 @@ def table(caption: str, heads: Sequence[Head], rows: Sequence[Row], *, key: str 
     return Html(_filter(key, caption) + region) if key and len(rows) > _LONG else region
 
 
+def wrapping(name: str) -> Html:
+    """A name that may break over lines where a table is narrow; within words only where one is very long."""
+    long = any(len(word) > _WORD for word in re.split(r"[\s-]", name))
+    return el("span", name, class_="wrap long" if long else "wrap")
+
+
 def sorting(value: float | None) -> str:
     """What a script sorts a cell by: the number in full, empty where there is none."""
     return "" if value is None else repr(float(value))
@@ -90,5 +99,6 @@ def _head(head: Head) -> Html:
 def _cell(cell: Cell | Content, first: bool, head: Head) -> Html:
     content, sort = (cell.content, sorting(cell.sort)) if isinstance(cell, Cell) else (cell, None)
     if first:
-        return el("th", content, scope="row", data_sort=sort)
+        name = wrapping(content) if isinstance(content, str) and not isinstance(content, Html) else content
+        return el("th", name, scope="row", data_sort=sort)
     return el("td", content, class_="number" if head.numeric else None, data_sort=sort)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from workbench.reporting.page.markup import Html, el
+from workbench.reporting.page.table import wrapping
 from workbench.reporting.schema import ArmSummary, Block, Summary
 from workbench.reporting.wording import arm_name
 
@@ -17,8 +17,6 @@ _TONES = ("routed", "routed-2", "routed-3", "routed-4", "routed-5", "routed-6")
 _PLACES = ("suite", "model", "agent")
 _NO_MODEL = "none/none"
 """What Inspect calls the absence of a model."""
-_WORD = 24
-"""Characters of a word that is kept whole."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +92,3 @@ def looks(summary: Summary) -> dict[str, Look]:
 def named(label: str, look: Look) -> Html:
     """An arm's name behind its colour and shape."""
     return Html(el("i", "", class_=f"swatch {look.shape} {look.tone}") + wrapping(arm_name(label)))
-
-
-def wrapping(name: str) -> Html:
-    """A name that may break over lines where a table is narrow; within words where one is very long."""
-    long = any(len(word) > _WORD for word in re.split(r"[\s-]", name))
-    return el("span", name, class_="wrap long" if long else "wrap")
