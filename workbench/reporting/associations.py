@@ -9,7 +9,7 @@ from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid
 from workbench.reporting.numbers import Estimate
 from workbench.reporting.schema import ArmSummary, Block, Given
-from workbench.reporting.wording import arm_name, interval, met, plural, rate, signed
+from workbench.reporting.wording import arm_name, by_chance, interval, met, plural, rate, signed
 
 _NAMED = 6
 
@@ -59,19 +59,19 @@ def agreement(block: Block, width: int) -> RenderableType | None:
 
 
 def harm(block: Block) -> RenderableType | None:
-    """Tasks that an arm solves less often than no skills do, the worst first."""
+    """Tasks that an arm solved less often than no skills did, the worst first, beside what chance does."""
     lines = [line for arm in block.arms if (line := _harm(arm)) is not None]
     return Group(*lines) if lines else None
 
 
 def _harm(arm: ArmSummary) -> Text | None:
-    changes = () if arm.vs_none is None else arm.vs_none.changes
-    worse = [change for change in changes if change.first < change.second]
-    if not worse:
+    if arm.vs_none is None or not arm.vs_none.worse:
         return None
-    named = ", ".join(f"{safe(c.task)} {signed(c.first - c.second)}" for c in worse[:_NAMED])
-    more = ", ..." if len(worse) > _NAMED else ""
-    return Text.assemble((safe(arm_name(arm.arm)), "cyan"), f": {plural(len(worse), 'task')}: {named}{more}")
+    worse = [change for change in arm.vs_none.changes if change.first < change.second]
+    parts = [f"{safe(c.task)} {signed(c.first - c.second)} ({c.trials[0]}, {c.trials[1]})" for c in worse]
+    more = ", ..." if len(parts) > _NAMED else ""
+    size = f": {plural(len(worse), 'task')}, {by_chance(arm.vs_none)}: "
+    return Text.assemble((safe(arm_name(arm.arm)), "cyan"), size, ", ".join(parts[:_NAMED]) + more)
 
 
 def _row(arm: ArmSummary, found: Given) -> list[Text]:

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.reporting.cells import Cell, baseline
 from workbench.reporting.missing import Filled, filled, share_bounds, unmeasured
-from workbench.reporting.numbers import Bounds, Change, Comparison, Estimate, GoldGap
+from workbench.reporting.numbers import Bounds, Change, Comparison, Estimate, GoldGap, Needed
 from workbench.reporting.schema import ArmSummary
 from workbench.reporting.wording import arm_name
 from workbench.stats.gap import gap_share
+from workbench.stats.harm import worse_by_chance
 from workbench.stats.interval import Interval
-from workbench.stats.multiplicity import holm
-from workbench.stats.paired import Difference, difference, task_differences
-from workbench.stats.power import Design, detectable, paired_components
+from workbench.stats.multiplicity import benjamini_hochberg, holm
+from workbench.stats.paired import difference, task_differences
+from workbench.stats.power import (
+    Design,
+    detectable,
+    equal_trials,
+    paired_components,
+    tasks_needed,
+    trials_needed,
+)
 from workbench.stats.proportion import task_means
+
+TARGET = 0.1
+"""The difference for which reports say what finding it takes. Not the one seen: power for that is p again."""
 
 Rewards = Mapping[str, Sequence[float]]
 
@@ -56,29 +67,36 @@ def adjusted(arms: Sequence[ArmSummary]) -> list[ArmSummary]:
 
 def _holm(comparisons: Iterable[Comparison | None]) -> list[Comparison | None]:
     listed = list(comparisons)
-    corrected = iter(corrected_by([c for c in listed if c is not None], holm))
+    corrected = iter(in_family([c for c in listed if c is not None]))
     return [None if c is None else next(corrected) for c in listed]
 
 
-def corrected_by(
-    family: Sequence[Comparison], correct: Callable[[Sequence[float]], list[float]]
-) -> list[Comparison]:
-    """One family with its corrected p values, also of each at its worst.
+def in_family(family: Sequence[Comparison]) -> list[Comparison]:
+    """One family with its p values after Holm, also of each at its worst, and after Benjamini and Hochberg.
 
     A comparison that was planned and could not be made stays in the family, as if its p were 1: what
     failed to run makes no other finding surer.
     """
-    seen = correct([1.0 if c.p_value is None else c.p_value for c in family])
-    worst = correct([_worst_p(c) for c in family])
-    return [_corrected(c, p, least, len(family)) for c, p, least in zip(family, seen, worst, strict=True)]
+    seen = [1.0 if c.p_value is None else c.p_value for c in family]
+    corrected = zip(
+        family, holm(seen), benjamini_hochberg(seen), holm([_worst_p(c) for c in family]), strict=True
+    )
+    return [_corrected(c, p, fdr, worst, len(family)) for c, p, fdr, worst in corrected]
 
 
-def _corrected(found: Comparison, p_adjusted: float, worst: float, family: int) -> Comparison:
+def _corrected(found: Comparison, p_adjusted: float, p_fdr: float, worst: float, family: int) -> Comparison:
     bounds = found.bounds
     if bounds is not None and bounds.p_value is not None:
         bounds = bounds.model_copy(update={"p_adjusted": worst})
-    adjusted_p = None if found.p_value is None else p_adjusted
-    return found.model_copy(update={"p_adjusted": adjusted_p, "family": family, "bounds": bounds})
+    made = found.p_value is not None
+    return found.model_copy(
+        update={
+            "p_adjusted": p_adjusted if made else None,
+            "p_fdr": p_fdr if made else None,
+            "family": family,
+            "bounds": bounds,
+        }
+    )
 
 
 def _worst_p(found: Comparison) -> float:
@@ -110,7 +128,9 @@ def comparison(cell: Cell, base: Cell, level: float, seed: int, family: int = 1)
         better=found.better,
         worse=found.worse,
         missing=missing,
-        detectable=_detectable(first, second, found, family),
+        detectable=_detectable(first, second, family),
+        worse_by_chance=worse_by_chance(first, second, seed),
+        needed=_needed(first, second, family),
         changes=changes(common, first, second),
         bounds=_bounds(extremes, found.estimate, level, seed),
     )
@@ -178,12 +198,31 @@ def _uncompared(cell: Cell, base: Cell, missing: tuple[str, ...], bounds: Bounds
 
 
 def _detectable(
-    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], found: Difference, family: int
+    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], family: int
 ) -> float | None:
-    if found.tasks < 2:
+    if len(first) < 2:
         return None
-    trials = round(sum(map(len, [*first, *second])) / (2 * found.tasks))
-    return detectable(paired_components(first, second), found.tasks, trials, corrected_design(family))
+    trials = equal_trials(first, second)
+    return detectable(paired_components(first, second), len(first), trials, corrected_design(family))
+
+
+def _needed(
+    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], family: int
+) -> Needed | None:
+    if len(first) < 2:
+        return None
+    pilot, trials, design = (
+        paired_components(first, second),
+        equal_trials(first, second),
+        corrected_design(family),
+    )
+    if pilot.variance(trials) == 0:
+        return None
+    return Needed(
+        effect=TARGET,
+        tasks=tasks_needed(pilot, TARGET, trials, design),
+        trials=trials_needed(pilot, TARGET, len(first), design),
+    )
 
 
 def corrected_design(family: int) -> Design:

@@ -7,14 +7,17 @@ from itertools import groupby
 
 from workbench.reporting.gfm import table, text
 from workbench.reporting.numbers import Estimate, PassEstimate
-from workbench.reporting.published_view import title
+from workbench.reporting.published_view import lead, notes, own, printed, title
 from workbench.reporting.schema import Agreement, ArmSummary, Block, Given, Slice, Summary
 from workbench.reporting.wording import (
     AGREEMENT,
+    HARM,
     arm_name,
+    by_chance,
     interval,
     measured,
     met,
+    plural,
     rate,
     signed,
     spread,
@@ -30,7 +33,15 @@ def causes(block: Block) -> Iterator[str]:
     met_with = [_given(arm, found) for arm in block.arms for found in arm.given]
     yield from table(_GIVEN, met_with, "What goes with success (associations, not effects)")
     harmed = [row for arm in block.arms for row in _harmed(arm)]
-    yield from table(_HARMED, harmed, "Tasks that skills harm")
+    yield from table(_HARMED, harmed, HARM)
+    fell = [
+        f"{text(arm_name(arm.arm))} {plural(arm.vs_none.worse, 'task')}, {by_chance(arm.vs_none)}"
+        for arm in block.arms
+        if arm.vs_none is not None and arm.vs_none.worse
+    ]
+    if fell:
+        yield f"{'; '.join(fell)}."
+        yield ""
     for by, found in groupby(block.slices, key=lambda part: part.by):
         heads = (by, "tasks", *(arm_name(arm.arm) for arm in block.arms))
         yield from table(heads, [_slice(part, block.arms) for part in found], f"Success by {by}")
@@ -55,17 +66,14 @@ def repeated(block: Block) -> Iterator[str]:
 
 def published(summary: Summary) -> Iterator[str]:
     """The papers' tables with our numbers below them, in percent."""
+    if summary.published:
+        yield f"### Published numbers\n\n{text(lead(summary))}\n"
     for found in summary.published:
-        yield f"### {text(title(found))}"
-        yield ""
-        notes = [found.setting, f"differs: {'; '.join(found.differs)}" if found.differs else ""]
-        yield " ".join(f"{text(note)}." for note in notes if note)
-        yield ""
-        rows = [
-            (row.system, *("-" if value is None else f"{value:.1f}" for value in row.values))
-            for row in found.rows
-        ]
-        yield from table(("%", *found.columns), rows)
+        yield f"#### {text(title(found))}\n"
+        yield " ".join(f"{text(note)}." for note in notes(found)) + "\n"
+        theirs = [(row.system, *cells) for row, cells in zip(found.theirs, printed(found), strict=True)]
+        ours = [(row.system, *map(own, row.values)) for row in found.ours]
+        yield from table(("%", *found.columns), [*theirs, *ours])
 
 
 def _given(arm: ArmSummary, found: Given) -> Sequence[str]:

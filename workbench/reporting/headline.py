@@ -10,8 +10,8 @@ from workbench.reporting.schema import ArmSummary
 from workbench.reporting.settings import own
 from workbench.reporting.wording import (
     arm_name,
+    hopeless,
     interval,
-    p_value,
     percent,
     percent_interval,
     plural,
@@ -58,9 +58,7 @@ def flags(
     found += _harmful(arms)
     tasks, family = _compared(arms)
     if (least := min(1.0, family * 2 / 2**tasks)) > ALPHA:
-        after = f" after Holm over {family} comparisons" if family > 1 else ""
-        size = plural(tasks, "task")
-        found.append(f"with {size} no result can reach p < 0.05{after} (the least is {p_value(least)})")
+        found.append(hopeless(tasks, family, least))
     elif tasks < _FEW:
         found.append(f"{tasks} tasks are few: intervals are wide, and approximate below some {_FEW}")
     if not any(arm.condition == "none" for arm in arms):

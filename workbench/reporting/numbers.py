@@ -58,6 +58,19 @@ class Bounds(Part):
     p_adjusted: float | None
 
 
+class Needed(Part):
+    """What would find a difference of `effect` with 80 % power, corrected as `Comparison.detectable` is.
+
+    Attributes:
+        tasks: at the trials that there were; ``None`` beyond a million.
+        trials: on the tasks that there were; ``None`` where no number does, or trials were not repeated.
+    """
+
+    effect: float
+    tasks: int | None
+    trials: int | None
+
+
 class Comparison(Part):
     """An arm minus a baseline, on the tasks scored in both.
 
@@ -65,6 +78,10 @@ class Comparison(Part):
         p_value: exact sign-flip test over tasks.
         p_adjusted: Holm over the comparisons of routed arms with baselines of this condition.
         family: number of comparisons adjusted for, those that could not be made among them (as p = 1).
+        p_fdr: Benjamini and Hochberg over the same comparisons; ``None`` outside a family.
+        worse_by_chance: how many tasks would be worse if each task's trials had been dealt to the two arms
+            at random.
+        needed: ``None`` where nothing varies.
         bounds: what trials that were not scored leave open; ``None`` where none is missing.
         missing: tasks left out because one of the two arms has no scored trial of them.
         detectable: the smallest difference this design finds with 80 % power, by the sign-flip test at 5 %
@@ -82,6 +99,9 @@ class Comparison(Part):
     worse: int
     missing: tuple[str, ...]
     detectable: float | None
+    p_fdr: float | None = None
+    worse_by_chance: float | None = None
+    needed: Needed | None = None
     changes: tuple[Change, ...] = ()
     bounds: Bounds | None = None
 

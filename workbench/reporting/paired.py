@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from workbench.core.types import PASS
 from workbench.reporting.cells import Cell
-from workbench.reporting.compare import comparison, corrected_by, corrected_design
+from workbench.reporting.compare import comparison, in_family
 from workbench.reporting.estimates import estimate
 from workbench.reporting.headline import unequal_exclusions
 from workbench.reporting.missing import Filled, filled, unmeasured
@@ -19,12 +19,10 @@ from workbench.reporting.unlike import Unlike, unlike
 from workbench.stats.bootstrap import bootstrap_mean
 from workbench.stats.equivalence import equivalence
 from workbench.stats.interval import LEVEL
-from workbench.stats.multiplicity import benjamini_hochberg, holm
 from workbench.stats.paired import task_differences
 from workbench.stats.permutation import mcnemar
-from workbench.stats.power import paired_components, tasks_needed, trials_needed
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Rewards = Sequence[Sequence[float]]
 
@@ -79,8 +77,7 @@ class PairedResult(_Part):
     """First side minus second.
 
     Attributes:
-        comparison: `p_adjusted` is after Holm over the family of this report.
-        p_fdr: after Benjamini and Hochberg over that family; ``None`` outside it.
+        comparison: `p_adjusted` and `p_fdr` are over the family of this report.
         baseline: no skills or gold on both sides, beside pairs of routed arms: a check on what else
             changed, outside the family, its p not corrected.
         left_out: tasks that only one side planned.
@@ -88,19 +85,14 @@ class PairedResult(_Part):
         unlike: what differs between the sides beside what is compared.
         flags: what a reader must know before believing the numbers.
         bootstrap: BCa interval over tasks, as a check.
-        tasks_for, trials_for: tasks (at these trials), trials (on these tasks) that would find the
-            observed difference with 80 % power at 5 % / family; ``None`` where no number would.
     """
 
     first: Side
     second: Side
     comparison: Comparison
-    p_fdr: float | None
     bootstrap: Estimate
     single: SingleTrials | None
     sameness: Sameness | None
-    tasks_for: int | None
-    trials_for: int | None
     baseline: bool = False
     left_out: int = 0
     place: str = ""
@@ -119,6 +111,7 @@ class PairedReport(_Part):
     schema_version: int = SCHEMA_VERSION
     level: float
     seed: int
+    margin: float | None = None
     results: tuple[PairedResult, ...]
     family: int
     unpaired: tuple[str, ...] = ()
@@ -148,6 +141,7 @@ def paired_report(pairs: Sequence[Pair], question: Question, unpaired: Sequence[
     return PairedReport(
         level=question.level,
         seed=question.seed,
+        margin=question.margin,
         results=tuple(_placed(results)),
         family=len(family),
         unpaired=tuple(unpaired),
@@ -170,11 +164,10 @@ def _placed(results: Sequence[PairedResult]) -> list[PairedResult]:
 
 
 def _corrected(results: list[PairedResult]) -> list[PairedResult]:
-    comparisons = [result.comparison for result in results]
-    rates = benjamini_hochberg([1.0 if c.p_value is None else c.p_value for c in comparisons])
+    comparisons = in_family([result.comparison for result in results])
     return [
-        result.model_copy(update={"comparison": found, "p_fdr": None if found.p_value is None else fdr})
-        for result, found, fdr in zip(results, corrected_by(comparisons, holm), rates, strict=True)
+        result.model_copy(update={"comparison": found})
+        for result, found in zip(results, comparisons, strict=True)
     ]
 
 
@@ -183,7 +176,6 @@ def _result(pair: Pair, question: Question, family: int) -> PairedResult:
     mine, theirs = pair.first.rewards, pair.second.rewards
     common = sorted(mine.keys() & theirs.keys())
     first, second = [mine[t] for t in common], [theirs[t] for t in common]
-    wanted = _needed(first, second, found.difference.value, family)
     sides = (
         _side(pair.first_block, pair.first, first, question.level),
         _side(pair.second_block, pair.second, second, question.level),
@@ -193,12 +185,9 @@ def _result(pair: Pair, question: Question, family: int) -> PairedResult:
         first=sides[0],
         second=sides[1],
         comparison=found,
-        p_fdr=None,
         bootstrap=_bootstrap(first, second, question),
         single=_single(first, second),
         sameness=_sameness((first, second), filled(pair.first, pair.second), question.margin),
-        tasks_for=wanted[0],
-        trials_for=wanted[1],
         left_out=pair.left_out,
         unlike=unlike(pair),
         flags=tuple(unequal_exclusions(rates)),
@@ -253,15 +242,3 @@ def _sameness(
         worst_equivalent=max([found.p_equivalent, *(end.p_equivalent for end in ends)]),
         worst_not_worse=max([found.p_not_worse, *(end.p_not_worse for end in ends)]),
     )
-
-
-def _needed(
-    first: Rewards, second: Rewards, effect: float | None, family: int
-) -> tuple[int | None, int | None]:
-    """(tasks, trials) for the difference that was seen, corrected for `family` comparisons."""
-    if not effect or len(first) < 2:
-        return None, None
-    pilot = paired_components(first, second)
-    trials = max(1, round(sum(map(len, [*first, *second])) / (2 * len(first))))
-    size, design = abs(effect), corrected_design(family)
-    return tasks_needed(pilot, size, trials, design), trials_needed(pilot, size, len(first), design)

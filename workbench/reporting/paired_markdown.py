@@ -31,7 +31,7 @@ def render(report: PairedReport) -> str:
     for result in report.results:
         said = text(sentence(result))
         lines += [f"{said if result.baseline else f'**{said}**'}  "]
-        lines += [f"{text(line)}  " for line in (*further(result), *cautions(result))]
+        lines += [f"{text(line)}  " for line in (*further(result, report.margin), *cautions(result))]
         lines.append("")
     lines += [f"> {text(line)}  " for line in aside(report)]
     lines += ["", *table(_HEADS, [_row(result) for result in report.results])]
@@ -52,7 +52,7 @@ def _row(result: PairedResult) -> Sequence[str]:
         interval(found.difference),
         p_value(found.p_value),
         p_value(found.p_adjusted),
-        p_value(result.p_fdr),
+        p_value(found.p_fdr),
         f"{found.better}/{found.worse} of {found.difference.tasks}",
         "-" if result.single is None else p_value(result.single.p_value),
         rate(found.detectable),

@@ -22,7 +22,10 @@ def build(report: PairedReport, width: int) -> RenderableType:
     parts: list[RenderableType] = []
     for result in report.results:
         style = "default" if result.baseline else "bold"
-        parts += [Text(wrapped(safe(sentence(result)), width), style=style), *_below(result, width)]
+        parts += [
+            Text(wrapped(safe(sentence(result)), width), style=style),
+            *_below(result, report.margin, width),
+        ]
     parts += [Text(wrapped(f"! {safe(line)}", width), style="yellow") for line in aside(report)]
     parts += [Text(""), _table(report, width), *_unlike(report, width)]
     for result in report.results:
@@ -31,9 +34,9 @@ def build(report: PairedReport, width: int) -> RenderableType:
     return Group(*parts)
 
 
-def _below(result: PairedResult, width: int) -> Iterator[Text]:
+def _below(result: PairedResult, margin: float | None, width: int) -> Iterator[Text]:
     """What is said below a sentence."""
-    for style, lines in (("default", further(result)), ("yellow", cautions(result))):
+    for style, lines in (("default", further(result, margin)), ("yellow", cautions(result))):
         for line in lines:
             yield Text("  " + wrapped(line, width - 2).replace("\n", "\n  "), style=style)
 
@@ -64,7 +67,7 @@ def _table(report: PairedReport, width: int) -> RenderableType:
             Text(interval(found.difference)),
             Text(p_value(found.p_value)),
             Text(p_value(found.p_adjusted)),
-            Text(p_value(result.p_fdr)),
+            Text(p_value(found.p_fdr)),
             Text(f"{found.better}/{found.worse} of {found.difference.tasks}"),
         ]
         row += [Text(p_value(result.single.p_value if result.single else None))] if single else []

@@ -12,8 +12,10 @@ from workbench.reporting.wording import (
     DETECTABLE,
     UNCORRECTED,
     arm_name,
+    hopeless,
     interval,
     missing_range,
+    needs,
     plural,
     rate,
     signed,
@@ -85,14 +87,23 @@ def aside(report: PairedReport) -> Iterator[str]:
     """What a reader must know before believing the sentences."""
     for result in report.results:
         yield from (f"{row_name(result)}: {flag}" for flag in result.flags)
+    yield from _hopeless(report)
     if report.unpaired:
         yield f"not compared, for only one side has them: {'; '.join(report.unpaired)}"
 
 
-def further(result: PairedResult) -> list[str]:
+def _hopeless(report: PairedReport) -> Iterator[str]:
+    """Comparisons on so few tasks that no outcome could be a finding."""
+    sizes = {r.comparison.difference.tasks for r in report.results if r.comparison.difference.tasks}
+    for tasks in sorted(sizes):
+        if (least := min(1.0, report.family * 2 / 2**tasks)) > ALPHA:
+            yield hopeless(tasks, report.family, least)
+
+
+def further(result: PairedResult, margin: float | None) -> list[str]:
     """Sameness, and what it would take to be sure."""
     found = result.comparison
-    lines = list(_sameness(result))
+    lines = list(_sameness(result, margin))
     if verdict(result) == "not clearly different from" and found.detectable is not None:
         lines.append(f"MDE {rate(found.detectable)}{_needs(result)}")
     return lines
@@ -110,8 +121,10 @@ def cautions(result: PairedResult) -> Iterator[str]:
         yield f"with {size} not scored: {missing_range(found.bounds)} if missing"
 
 
-def _sameness(result: PairedResult) -> Iterator[str]:
+def _sameness(result: PairedResult, margin: float | None) -> Iterator[str]:
     if (same := result.sameness) is None:
+        if margin is not None and result.comparison.difference.tasks == 1:
+            yield "one task says nothing of sameness"
         return
     word = "within" if same.p_equivalent < ALPHA else "not shown to be within"
     worse = "not worse by that much" if same.p_not_worse < ALPHA else "not shown to be no worse"
@@ -128,11 +141,8 @@ def _sameness(result: PairedResult) -> Iterator[str]:
 
 
 def _needs(result: PairedResult) -> str:
-    if not result.comparison.difference.value:
-        return ""
-    tasks = "no number of tasks" if result.tasks_for is None else plural(result.tasks_for, "task")
-    trials = "" if result.trials_for is None else f", or {plural(result.trials_for, 'trial')} a task"
-    return f"; the difference seen would take {tasks}{trials}"
+    needed = result.comparison.needed
+    return "" if needed is None else f"; a difference of {needs(needed)}"
 
 
 def settings(report: PairedReport) -> list[tuple[str, str, str, str]]:

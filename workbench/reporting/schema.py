@@ -281,24 +281,43 @@ class LogNotes(Part):
     superseded: int = 0
 
 
-class BesideRow(Part):
-    """A system's numbers, in percent; `ours` where they come from these logs."""
+class PrintedRow(Part):
+    """A system's numbers as a paper prints them: percent, no interval; ``None`` where there is none."""
 
     system: str
-    ours: bool
     values: tuple[float | None, ...]
 
 
+class OwnRow(Part):
+    """Our numbers in the columns of a published table, in reward units.
+
+    Attributes:
+        values: an estimate for each column; without a value, and with the reason, where it was not measured
+            over the tasks that the column is over; ``None`` for a column that has the paper's numbers alone.
+    """
+
+    system: str
+    values: tuple[Estimate | None, ...]
+
+
 class Beside(Part):
-    """A published table with our numbers below it; `differs` says how the settings are unlike."""
+    """A published table (`theirs`) with our numbers below it (`ours`).
+
+    Attributes:
+        kind: what is measured. The columns of ``routing`` are metrics by our names; those of ``success``
+            the paper's models, and last, ``here``, ours.
+        differs: how the settings are unlike, or are not known to be alike.
+    """
 
     paper: str
     table: str
+    kind: Literal["routing", "success"]
     benchmark: str
     setting: str
     differs: tuple[str, ...]
     columns: tuple[str, ...]
-    rows: tuple[BesideRow, ...]
+    theirs: tuple[PrintedRow, ...]
+    ours: tuple[OwnRow, ...]
 
 
 class Summary(Part):

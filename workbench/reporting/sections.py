@@ -31,6 +31,7 @@ from workbench.reporting.wording import (
     interval,
     measured,
     missing_range,
+    needs,
     own_size,
     p_value,
     percent,
@@ -92,7 +93,19 @@ def differences(block: Block, width: int) -> RenderableType | None:
         Column("gap closed", numeric=False, label="gold gap closed"),
         Column("MDE"),
     ]
-    return Group(grid_and_line(columns, rows, width), *remarks)
+    found = grid_and_line(columns, rows, width)
+    return Group(found, *(Text(wrapped(line, width)) for line in _needed(block)), *remarks)
+
+
+def _needed(block: Block) -> Iterator[str]:
+    """What it would take to find a difference from no skills, in one sentence."""
+    parts = [
+        f"{arm_name(arm.arm)} {needs(arm.vs_none.needed)}"
+        for arm in block.arms
+        if arm.condition == "routed" and arm.vs_none is not None and arm.vs_none.needed is not None
+    ]
+    if parts:
+        yield f"Over none, {'; '.join(parts)}."
 
 
 def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:

@@ -7,13 +7,15 @@ from collections.abc import Iterable
 
 from workbench.core.terminal import filled
 from workbench.core.types import FUNNEL, FunnelStage, stage_name
-from workbench.reporting.numbers import Bounds, Comparison, Estimate, GoldGap
+from workbench.reporting.numbers import Bounds, Comparison, Estimate, GoldGap, Needed
 from workbench.reporting.schema import ArmSummary, FrontPoint, Given
 
 _HELD = "\u00a0"
 """Stands for a space at which no line ends."""
 
 
+NEEDED = "X takes so many tasks at these trials, or trials on these tasks: to be found as the MDE is."
+HARM = "Tasks that fell with skills, and how many would by chance (mean with minus without; trials of both)"
 DETECTABLE = (
     "MDE: the least difference this design finds with 80% power, all corrected for "
     "(-: none, or unknown as all tasks differ alike)."
@@ -147,6 +149,24 @@ def spread(within: Estimate) -> str:
 def met(found: Given) -> str:
     """``all given``, ``some loaded``: how much of the gold trials met on their way."""
     return f"{found.state} {'given' if found.kind == 'coverage' else 'loaded'}"
+
+
+def by_chance(found: Comparison) -> str:
+    """``4.2 by chance``: how many tasks would have fallen had skills changed nothing."""
+    return "by chance unknown" if found.worse_by_chance is None else f"{found.worse_by_chance:.1f} by chance"
+
+
+def hopeless(tasks: int, family: int, least: float) -> str:
+    """That so few tasks cannot show anything; `least` is the smallest p there could be."""
+    after = f" after Holm over {family} comparisons" if family > 1 else ""
+    return f"with {plural(tasks, 'task')} no result can reach p < 0.05{after} (the least is {p_value(least)})"
+
+
+def needs(found: Needed) -> str:
+    """``0.10 takes 104 tasks, or 21 trials a task``."""
+    tasks = "more than a million tasks" if found.tasks is None else plural(found.tasks, "task")
+    trials = "" if found.trials is None else f", or {plural(found.trials, 'trial')} a task"
+    return f"{rate(found.effect)} takes {tasks}{trials}"
 
 
 def standing(point: FrontPoint) -> str:

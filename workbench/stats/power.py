@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workbench.stats.paired import clustered_error, is_binary, task_differences
 from workbench.stats.permutation import mcnemar
 from workbench.stats.proportion import TaskRewards
-from workbench.stats.quantiles import binomial, noncentral_t_cdf, two_sided
+from workbench.stats.quantiles import binomial, chi2_quantile, noncentral_t_cdf, two_sided
 from workbench.stats.variance import within_variance
 
 _MOST = 1_000_000
@@ -40,11 +40,11 @@ class PairedComponents:
     effect: float = 0.0
     binary: bool = True
 
-    def variance(self, trials: int) -> float:
+    def variance(self, trials: float) -> float:
         """Variance of one task's observed difference with `trials` per arm."""
         return self.between + (self.within or 0.0) / trials
 
-    def implied(self, effect: float, trials: int) -> float:
+    def implied(self, effect: float, trials: float) -> float:
         """`variance`, were the mean difference `effect`, in [0, 1].
 
         0/1 rewards that differ by d on average vary by d (1 - d) at least, were nothing else to vary.
@@ -75,6 +75,34 @@ def paired_components(first: TaskRewards, second: TaskRewards) -> PairedComponen
     noise = [one / len(a) + other / len(b) for a, b in zip(first, second, strict=True)]
     between = max(0.0, total - math.fsum(noise) / len(noise))
     return PairedComponents(between, one + other, effect, binary)
+
+
+def equal_trials(first: TaskRewards, second: TaskRewards) -> float:
+    """Trials per arm and task, the same everywhere, that would leave the mean difference as unsure as these.
+
+    A mean varies with 1 / trials of its own arm and task, so that ten trials beside two are little more
+    than two beside two.
+    """
+    one, other = within_variance(first), within_variance(second)
+    if not one and not other:
+        one = other = 1.0
+    one, other = one or 0.0, other or 0.0
+    noise = [one / len(a) + other / len(b) for a, b in zip(first, second, strict=True)]
+    return (one + other) * len(noise) / math.fsum(noise)
+
+
+def cautious(first: TaskRewards, second: TaskRewards) -> PairedComponents:
+    """`paired_components` with the variance between tasks at its upper limit, which is sure by 80 %.
+
+    Few tasks tell the variance between tasks roughly, often as none; a design planned from its estimate
+    has too little power half of the time. So plans look at this limit too (Browne 1995).
+    """
+    found, tasks = paired_components(first, second), len(first)
+    total = clustered_error(task_differences(first, second)) ** 2 * tasks
+    most = min(total * (tasks - 1) / chi2_quantile(0.2, tasks - 1), 1.0)
+    if found.within is None:
+        return replace(found, between=most)
+    return replace(found, between=max(found.between, most - found.within / equal_trials(first, second)))
 
 
 def assumed_components(
@@ -112,7 +140,7 @@ class Design:
     power: float = 0.8
 
 
-def power(effect: float, pilot: PairedComponents, tasks: int, trials: int, alpha: float = 0.05) -> float:
+def power(effect: float, pilot: PairedComponents, tasks: int, trials: float, alpha: float = 0.05) -> float:
     """Chance that the sign-flip test finds a true mean difference of `effect`, in [0, 1].
 
     With one 0/1 trial a task it is exact: a sum over the number of tasks that differ (McNemar's test), the
@@ -177,7 +205,7 @@ def _critical(tasks: int, alpha: float) -> tuple[int, ...]:
     return tuple(most)
 
 
-def detectable(pilot: PairedComponents, tasks: int, trials: int, design: Design = Design()) -> float | None:
+def detectable(pilot: PairedComponents, tasks: int, trials: float, design: Design = Design()) -> float | None:
     """The smallest difference found with the wanted power by `tasks` x `trials` per arm; up to 1.
 
     ``None`` when there is none, or when the pilot shows no variance at all: it then says nothing
@@ -199,7 +227,7 @@ def detectable(pilot: PairedComponents, tasks: int, trials: int, design: Design 
 
 
 def tasks_needed(
-    pilot: PairedComponents, effect: float, trials: int, design: Design = Design()
+    pilot: PairedComponents, effect: float, trials: float, design: Design = Design()
 ) -> int | None:
     """A number of tasks that finds a difference of `effect` > 0, and one fewer does not.
 

@@ -44,6 +44,13 @@ def f_quantile(probability: float, above: float, below: float) -> float:
     return float(special.fdtri(above, below, probability))
 
 
+def chi2_quantile(probability: float, df: float) -> float:
+    """Quantile of the chi-squared distribution with `df` > 0 degrees of freedom."""
+    from scipy import special
+
+    return float(special.chdtri(df, 1 - probability))
+
+
 def beta_quantile(probability: float, a: float, b: float) -> float:
     """Quantile of the beta distribution with `a`, `b` > 0; in [0, 1]."""
     from scipy import special

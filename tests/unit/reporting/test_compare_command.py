@@ -82,9 +82,9 @@ def test_routed_arms_are_the_family_and_baselines_a_check_beside_it(
     found = {r["first"]["arm"]: r for r in report["results"]}
     assert (report["family"], list(found)) == (1, ["routed-bm25", "none", "gold"])
     assert found["routed-bm25"]["comparison"]["p_adjusted"] == pytest.approx(2 / 2**7)
-    assert found["routed-bm25"]["p_fdr"] == pytest.approx(2 / 2**7)
+    assert found["routed-bm25"]["comparison"]["p_fdr"] == pytest.approx(2 / 2**7)
     assert [found[arm]["baseline"] for arm in found] == [False, True, True]
-    assert found["gold"]["p_fdr"] is None
+    assert found["gold"]["comparison"]["p_fdr"] is None
     assert run(["compare", str(logs["strong"]), str(logs["weak"]), "--require", "better"]) == 0
 
 
@@ -93,7 +93,7 @@ def test_a_baseline_asked_for_alone_is_the_family(logs: dict[str, Path], tmp_pat
     asked = ["compare", str(logs["strong"]), str(logs["weak"]), "--arm", "none", "--json", str(target)]
     assert run(asked) == 0
     (result,) = json.loads(target.read_text())["results"]
-    assert (result["baseline"], result["p_fdr"]) == (False, 1)
+    assert (result["baseline"], result["comparison"]["p_fdr"]) == (False, 1)
     assert run([*asked, "--require", "better"]) == 2
 
 

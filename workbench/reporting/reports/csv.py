@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.core.terminal import safe
-from workbench.reporting.numbers import Comparison, Estimate
+from workbench.reporting.numbers import Comparison, Estimate, PassEstimate
+from workbench.reporting.published_view import title
 from workbench.reporting.report import Canvas
-from workbench.reporting.schema import ArmSummary, Block, Summary
+from workbench.reporting.schema import ArmSummary, Beside, Block, Front, Summary
+from workbench.reporting.wording import standing
 
 _COLUMNS = (
     "suite",
@@ -26,8 +28,12 @@ _COLUMNS = (
     "n_of",
     "p",
     "p_adjusted",
+    "p_fdr",
     "family",
+    "standard_error",
+    "mde",
     "reason",
+    "table",
 )
 Row = Mapping[str, Any]
 
@@ -56,6 +62,28 @@ def _rows(summary: Summary) -> Iterator[Row]:
             for metric, measured in stratum.metrics.items():
                 place = {"suite": found.suite, "arm": f"routed-{found.router}"}
                 yield {**place, **_estimate(f"routing {metric} ({stratum.name})", measured)}
+    for beside in summary.published:
+        yield from _published(beside)
+
+
+def _published(found: Beside) -> Iterator[Row]:
+    """A paper's table cell by cell, and ours in it; values are shares, as everywhere, not percent."""
+    for printed in found.theirs:
+        for column, value in zip(found.columns, printed.values, strict=True):
+            if value is not None:
+                share = {"value": round(value / 100, 6), "reason": "as printed"}
+                model = {} if found.kind == "routing" else {"model": column}
+                yield {**share, **model, **_place(found, printed.system, column)}
+    for own in found.ours:
+        for column, measured in zip(found.columns, own.values, strict=True):
+            if measured is not None:
+                yield {**_estimate("", measured), **_place(found, own.system, column)}
+
+
+def _place(found: Beside, system: str, column: str) -> Row:
+    metric = column if found.kind == "routing" else "success"
+    quantity = f"{metric} in a paper's table"
+    return {"suite": found.benchmark, "arm": system, "quantity": quantity, "table": title(found)}
 
 
 def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
@@ -68,12 +96,12 @@ def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
         if comparison is not None:
             yield from _comparison(comparison)
     yield from _gap(arm)
-    for stage, count in arm.funnel.items():
-        yield _count(f"funnel {stage}", count, arm.scored)
+    if arm.condition != "none":
+        yield from (_count(f"funnel {stage}", count, arm.scored) for stage, count in arm.funnel.items())
     for exclusion in arm.exclusions:
         yield _count(f"excluded {exclusion.cause}", exclusion.count, arm.planned)
     for found in arm.passes:
-        yield _estimate(f"pass{'@' if found.kind == 'any' else '^'}{found.k}", found.estimate)
+        yield from _pass(found, arm)
     yield _estimate("share of variance within tasks", arm.within)
     yield _estimate("load precision", arm.load_precision)
     yield _estimate("load recall", arm.load_recall)
@@ -87,10 +115,18 @@ def _arm(arm: ArmSummary, block: Block) -> Iterator[Row]:
         yield {"quantity": f"{name} in all", "value": total.sum, "n": total.known, "n_of": "trials"}
 
 
+def _pass(found: PassEstimate, arm: ArmSummary) -> Iterator[Row]:
+    name = f"pass{'@' if found.kind == 'any' else '^'}{found.k}"
+    yield _estimate(name, found.estimate)
+    if found.short and found.lowest is not None and found.highest is not None:
+        yield _over_tasks(f"{name} if missing failed", found.lowest, arm)
+        yield _over_tasks(f"{name} if missing passed", found.highest, arm)
+
+
 def _explained(arm: ArmSummary, block: Block) -> Iterator[Row]:
     """What goes with success, and what it costs."""
-    for stage, share in arm.stages.items():
-        yield _estimate(f"share {stage}", share)
+    if arm.condition != "none":
+        yield from (_estimate(f"share {stage}", share) for stage, share in arm.stages.items())
     for given in arm.given:
         yield _estimate(f"success given {given.kind} {given.state}", given.success)
     for part in block.slices:
@@ -99,6 +135,17 @@ def _explained(arm: ArmSummary, block: Block) -> Iterator[Row]:
     for unit in ("tokens", "cost_usd", "seconds"):
         yield _estimate(f"{unit} per trial", getattr(arm.per_trial, unit))
         yield _estimate(f"{unit} per success", getattr(arm.per_success, unit))
+    if block.front is not None:
+        yield from _worth(block.front, arm)
+
+
+def _worth(front: Front, arm: ArmSummary) -> Iterator[Row]:
+    """An arm against the best that costs no more."""
+    for point in front.points:
+        if point.arm == arm.arm and point.gain is not None and point.extra is not None:
+            place = {"baseline": point.rival, "reason": standing(point)}
+            yield {**_estimate("success over what costs no more", point.gain), **place}
+            yield {**_estimate(f"{front.unit} over what costs no more", point.extra), **place}
 
 
 def _gap(arm: ArmSummary) -> Iterator[Row]:
@@ -133,8 +180,22 @@ def _estimate(quantity: str, found: Estimate) -> Row:
 def _comparison(found: Comparison) -> Iterator[Row]:
     """The difference, and where trials are missing its ends and its test at the worst."""
     place = {"baseline": found.baseline, "family": found.family}
-    tested = {"p": found.p_value, "p_adjusted": found.p_adjusted}
+    tested = {
+        "p": found.p_value,
+        "p_adjusted": found.p_adjusted,
+        "p_fdr": found.p_fdr,
+        "standard_error": found.standard_error,
+        "mde": found.detectable,
+    }
     yield {**_estimate("difference", found.difference), **tested, **place}
+    for name in ("better", "worse", "worse_by_chance"):
+        quantity = f"tasks {name.replace('_', ' ')}"
+        tasks = {"n": found.difference.tasks, "n_of": "tasks"}
+        yield {"quantity": quantity, "value": getattr(found, name), **tasks, **place}
+    if (needed := found.needed) is not None:
+        for name in ("tasks", "trials"):
+            quantity = f"{name} to find {needed.effect:g}"
+            yield {"quantity": quantity, "value": getattr(needed, name), **place}
     if (bounds := found.bounds) is None:
         return
     size = {"n": bounds.trials, "n_of": "missing trials"}
@@ -148,6 +209,8 @@ def _cell(value: Any) -> str:
     """Text without control characters, and never one that a spreadsheet takes for a formula."""
     if value is None:
         return ""
+    if isinstance(value, float) and abs(value) < 1e-12:
+        return "0.0"
     if not isinstance(value, str):
         return repr(value)
     text = safe(value).replace("\n", " ")

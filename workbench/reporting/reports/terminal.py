@@ -15,7 +15,7 @@ from workbench.reporting.drawing import ASCII, UNICODE, Glyphs
 from workbench.reporting.published_view import published
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import Block, Summary
-from workbench.reporting.wording import AGREEMENT, plural, trials, wrapped
+from workbench.reporting.wording import AGREEMENT, HARM, plural, trials, wrapped
 
 _SENTENCES = 5
 
@@ -49,7 +49,7 @@ def build(summary: Summary, canvas: Canvas) -> RenderableType:
         parts.extend(_block(block, canvas.width, glyphs))
     for title, content in (
         ("Routing alone, each task once", usage.routing(summary, canvas.width)),
-        ("", published(summary, canvas.width)),
+        ("Published numbers", published(summary, canvas.width)),
         ("", sections.notes(summary, canvas.width, glyphs)),
     ):
         parts.extend(_section(title, content))
@@ -70,7 +70,7 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> Iterator[RenderableType]
         ("Difference, on tasks scored in both arms", sections.differences(block, width)),
         ("Where trials ended", sections.funnel(block, width, glyphs)),
         ("What goes with success (associations, not effects)", associations.given(block, width)),
-        ("Tasks that skills harm", associations.harm(block)),
+        (HARM, associations.harm(block)),
         (AGREEMENT, associations.agreement(block, width)),
         ("Over repeated trials (over so many tasks)", sections.passes(block, width)),
         ("Skills used (over so many tasks)", usage.use(block, width)),
