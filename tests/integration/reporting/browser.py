@@ -54,6 +54,15 @@ class Browser:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._post("actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
+    def devtools(self, command: str, **parameters: Any) -> Any:
+        """A command of the Chrome DevTools Protocol: other media, other sizes, printing."""
+        return self._post("goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def media(self, kind: str = "", **features: str) -> None:
+        """Be paper (`kind` print) or prefer something (``forced_colors="active"``); else as at first."""
+        listed = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.devtools("Emulation.setEmulatedMedia", media=kind, features=listed)
+
     def console(self) -> list[str]:
         """Messages of the page since the last call."""
         return [entry["message"] for entry in self._post("se/log", {"type": "browser"})]

@@ -39,5 +39,5 @@ def _table(found: Beside) -> Html:
 def _own(found: Estimate | None) -> Cell:
     """Sorts among theirs, so in percent."""
     if found is None or found.value is None:
-        return Cell(el("span", found.reason, class_="reason") if found and found.reason else "-")
+        return Cell(el("span", found.reason, class_="reason") if found and found.reason else "-", None)
     return Cell(own(found), 100 * found.value)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from workbench.reporting.numbers import Change, Estimate, Total
-from workbench.reporting.page.evidence import named, section, tone
+from workbench.reporting.page.evidence import fewer, part, section
+from workbench.reporting.page.figures import figure, pareto
 from workbench.reporting.page.markup import Html, el
-from workbench.reporting.page.plots import RATE, Scale, axis, interval, pareto
+from workbench.reporting.page.plots import RATE, Scale, axis, interval
 from workbench.reporting.page.table import Cell, Head, Row, numbers, table
-from workbench.reporting.schema import Agreement, ArmSummary, Block, Front, FrontPoint, Given, Slice, Summary
+from workbench.reporting.page.view import Look, View, named
+from workbench.reporting.routing import told
+from workbench.reporting.schema import Agreement, ArmSummary, Front, FrontPoint, Given, Slice, Summary
 from workbench.reporting.wording import (
     AGREEMENT,
     PRICES,
@@ -35,18 +38,20 @@ _UNITS = (("cost_usd", "Cost"), ("tokens", "Tokens"), ("seconds", "Seconds"))
 _INTERVAL = Head("95% interval", numeric=False)
 
 
-def causes(block: Block, number: int) -> Html | None:
+def causes(view: View) -> Html | None:
     """Success by what was given and loaded, by tag, and the agreement with routing metrics."""
-    found = (_given(block, number), _loads(block), _slices(block), _agreement(block))
-    parts = [part for part in found if part is not None]
+    found = (_given(view), _loads(view), _slices(view), _agreement(view))
+    parts = [drawn for drawn in found if drawn is not None]
     if not parts:
         return None
     lead = "These are associations, not effects: tasks whose gold is found may be easier anyway."
-    return section("What goes with success", lead, parts)
+    return part("What goes with success", lead, parts)
 
 
-def _given(block: Block, number: int) -> Html | None:
-    rows = [_given_row(arm, given) for arm in block.arms for given in arm.given]
+def _given(view: View) -> Html | None:
+    rows = [_given_row(view, arm, given) for arm in view.block.arms for given in arm.given]
+    if not rows:
+        return None
     heads = [
         Head("Arm", numeric=False),
         Head("Gold skills", numeric=False),
@@ -56,25 +61,24 @@ def _given(block: Block, number: int) -> Html | None:
         Head("Tasks"),
         Head("Trials"),
     ]
-    return (
-        table("Success by gold skills given and loaded", heads, rows, key=f"given-{number}") if rows else None
-    )
+    caption = view.caption("Success by gold skills given and loaded")
+    return table(caption, heads, rows, key=view.key("given"))
 
 
-def _given_row(arm: ArmSummary, given: Given) -> Row:
+def _given_row(view: View, arm: ArmSummary, given: Given) -> Row:
     return [
-        named(arm),
+        view.named(arm),
         met(given),
-        interval(given.success, RATE, tone(arm.condition)),
+        interval(given.success, RATE, view.look(arm)),
         *numbers(given.success, rate(given.success.value)),
         given.success.tasks,
         given.trials,
     ]
 
 
-def _loads(block: Block) -> Html | None:
+def _loads(view: View) -> Html | None:
     """How well what was loaded matches gold, where loads could be seen."""
-    arms = [arm for arm in block.arms if arm.load_recall.value is not None]
+    arms = [arm for arm in view.block.arms if arm.load_recall.value is not None]
     if not arms:
         return None
     heads = [
@@ -87,40 +91,42 @@ def _loads(block: Block) -> Html | None:
     ]
     rows: list[Row] = [
         [
-            named(arm),
+            view.named(arm),
             *map(_share, (arm.load_precision, arm.load_recall, arm.unused_gold, arm.distractors)),
             _share(arm.first_load),
         ]
         for arm in arms
     ]
-    return table("Skills loaded against gold", heads, rows)
+    return table(view.caption("Skills loaded against gold"), heads, rows)
 
 
-def _slices(block: Block) -> Html | None:
+def _slices(view: View) -> Html | None:
+    block = view.block
     if not block.slices:
         return None
     parts = []
-    for by, found in groupby(block.slices, key=lambda part: part.by):
-        heads = [Head(by, numeric=False), Head("Tasks"), *(Head(arm_name(a.arm)) for a in block.arms)]
-        rows = [_slice(part, block.arms) for part in found]
-        parts.append(table(f"Success by {by}", heads, rows))
+    for by, found in groupby(block.slices, key=lambda one: one.by):
+        heads = [Head(by, numeric=False), Head("Tasks"), *(Head(view.named(a)) for a in block.arms)]
+        rows = [_slice(one, block.arms) for one in found]
+        parts.append(table(view.caption(f"Success by {by}"), heads, rows))
     summary = el("summary", "By tags of tasks")
     return el("details", summary, parts, open=True)
 
 
-def _slice(part: Slice, arms: Sequence[ArmSummary]) -> Row:
-    return [part.value, part.tasks, *(_shaded(part.arms.get(arm.arm)) for arm in arms)]
+def _slice(one: Slice, arms: Sequence[ArmSummary]) -> Row:
+    return [one.value, one.tasks, *(_shaded(one.arms.get(arm.arm), one.tasks) for arm in arms)]
 
 
-def _shaded(found: Estimate | None) -> Cell:
+def _shaded(found: Estimate | None, tasks: int) -> Cell:
     if found is None or found.value is None:
-        return Cell("-")
-    span = "" if found.low is None else f"[{rate(found.low)}, {rate(found.high)}]"
+        return Cell("-", None)
+    span = " ".join((interval_of(found), fewer(found, tasks))).strip()
     shade = el("i", "", class_="shade", style=f"opacity:{0.06 + 0.32 * found.value:.2f}")
     return Cell([shade, el("b", rate(found.value)), el("br"), el("small", span)], found.value)
 
 
-def _agreement(block: Block) -> Html | None:
+def _agreement(view: View) -> Html | None:
+    block = view.block
     if not block.agreement:
         return None
     heads = [
@@ -135,54 +141,60 @@ def _agreement(block: Block) -> Html | None:
     return el(
         "div",
         el("p", f"{AGREEMENT}.", class_="lead"),
-        table("Agreement of metrics with success", heads, rows),
+        table(view.caption("Agreement of metrics with success"), heads, rows),
     )
 
 
 def _agreement_row(found: Agreement) -> Row:
-    plot = interval(found.tau, _TAU, "tone-routed")
+    plot = interval(found.tau, _TAU, Look("tone-routed"))
     shown = numbers(found.tau, signed(found.tau.value))
     return [found.metric, plot, *shown, found.routers, found.tau.tasks]
 
 
-def changes(block: Block, number: int) -> Html | None:
+def changes(view: View) -> Html | None:
     """Tasks that skills harm, and those they help, per arm."""
-    keys = (f"changes-{number}-{place}" for place in range(len(block.arms)))
-    drawn = (_changes(arm, key) for arm, key in zip(block.arms, keys, strict=True))
-    parts = [part for part in drawn if part is not None]
+    arms = enumerate(view.block.arms)
+    drawn = (_changes(view, arm, view.key(f"changes-{n}")) for n, arm in arms)
+    parts = [found for found in drawn if found is not None]
     if not parts:
         return None
-    lead = "Tasks whose mean differs from no skills. One task is little evidence: look at its transcripts."
-    return section("Tasks that skills change", lead, parts)
+    lead = (
+        "Tasks whose mean differs from no skills, with the trials of each mean. One task is little evidence"
+        " and has no interval: look at its transcripts. The interval over all tasks stands beside each arm."
+    )
+    return part("Tasks that skills change", lead, parts)
 
 
-def _changes(arm: ArmSummary, key: str) -> Html | None:
+def _changes(view: View, arm: ArmSummary, key: str) -> Html | None:
     if arm.vs_none is None or not arm.vs_none.changes:
         return None
     found = arm.vs_none.changes
     harmed = [change for change in found if change.first < change.second]
-    heads = [
-        Head("Task", numeric=False),
-        Head("With"),
-        Head("Without"),
-        Head("Difference"),
-        Head("Trials", numeric=False),
+    heads = [Head("Task", numeric=False), Head("With"), Head("Without"), Head("Difference")]
+    overall = arm.vs_none.difference
+    title = [
+        f"{arm_name(arm.arm)}: {len(harmed)} harmed, {len(found) - len(harmed)} helped",
+        el("small", f" of {plural(overall.tasks, 'task')}: {signed(overall.value)} {interval_of(overall)}"),
     ]
-    title = f"{arm_name(arm.arm)}: {len(harmed)} harmed, {len(found) - len(harmed)} helped"
     rows = [_change(change) for change in found]
-    body = table(f"Tasks changed by {arm_name(arm.arm)}", heads, rows, key=key)
+    body = table(view.caption(f"Tasks changed by {arm_name(arm.arm)}"), heads, rows, key=key)
     return el("details", el("summary", title), body, open=bool(harmed) and len(harmed) <= 12)
 
 
 def _change(change: Change) -> Row:
     size = change.first - change.second
     word = el("span", signed(size), class_="loss" if size < 0 else "gain")
-    trials = f"{change.trials[0]} and {change.trials[1]}"
-    return [change.task, rate(change.first), rate(change.second), Cell(word, size), trials]
+    means = zip((change.first, change.second), change.trials, strict=True)
+    return [change.task, *(_over_trials(mean, trials) for mean, trials in means), Cell(word, size)]
 
 
-def spending(block: Block) -> Html:
+def _over_trials(mean: float, trials: int) -> Cell:
+    return Cell([rate(mean), el("small", f" of {plural(trials, 'trial')}")], mean)
+
+
+def spending(view: View) -> Html:
     """What a trial and a success cost, drawn against success where prices are known."""
+    block = view.block
     heads = [
         Head("Arm", numeric=False),
         *(Head(f"{title} a trial") for _, title in _UNITS),
@@ -190,17 +202,16 @@ def spending(block: Block) -> Html:
         Head("Cost in all"),
         Head("Known for"),
     ]
-    rows = [_spending(arm) for arm in block.arms]
+    rows = [_spending(view, arm) for arm in block.arms]
     lead = (
         "Means with 95% intervals, over so many tasks; a success costs the sum over scored trials divided by"
         " reward."
     )
-    drawn = None if block.front is None else _front(block, block.front)
-    return section("Cost", lead, drawn, table("Cost by arm", heads, rows))
+    drawn = None if block.front is None else _front(view, block.front)
+    return part("Cost", lead, drawn, table(view.caption("Cost by arm"), heads, rows))
 
 
-def _front(block: Block, front: Front) -> Html:
-    tones = {arm.arm: tone(arm.condition) for arm in block.arms}
+def _front(view: View, front: Front) -> Html:
     heads = [
         Head("Arm", numeric=False),
         Head(f"{PRICES[front.unit].capitalize()} a trial"),
@@ -210,27 +221,36 @@ def _front(block: Block, front: Front) -> Html:
         Head(f"Extra {PRICES[front.unit]}"),
     ]
     text = f"{WORTH} Filled points are on the front, by the estimates."
-    drawn = el("figure", pareto(front, tones), el("figcaption", text), class_="scroll")
-    rows = [_worth(point, front.unit) for point in front.points]
-    return Html(drawn + table("Success against price", heads, rows))
+    upright = "mean reward" if view.block.fractional else "success"
+    drawn = figure(pareto(front, view.looks, upright), text, view.caption("Success against price, drawn"))
+    rows = [_worth(view, point, front.unit) for point in front.points]
+    return Html(drawn + table(view.caption("Success against price"), heads, rows))
 
 
-def _worth(point: FrontPoint, unit: str) -> Row:
-    gain, extra = point.gain, point.extra
+def _worth(view: View, point: FrontPoint, unit: str) -> Row:
     return [
-        arm_name(point.arm),
+        named(point.arm, view.looks[point.arm]),
         _price(point.price, unit),
         _share(point.success),
         standing(point),
-        Cell(gained(point), None if gain is None else gain.value),
-        Cell(charged(point, unit), None if extra is None else extra.value),
+        _more(point.gain, gained(point)),
+        _more(point.extra, charged(point, unit)),
     ]
 
 
-def _spending(arm: ArmSummary) -> Row:
+def _more(found: Estimate | None, text: str) -> Cell:
+    """A difference from the rival, with its interval and tasks."""
+    if found is None or not text:
+        return Cell("", None)
+    value, _, bounds = text.partition(" ")
+    size = plural(found.tasks, "task")
+    return Cell([el("b", value), el("br"), el("small", f"{bounds} {size}".strip())], found.value)
+
+
+def _spending(view: View, arm: ArmSummary) -> Row:
     cost = arm.spending.cost_usd
     return [
-        named(arm),
+        view.named(arm),
         *(_price(getattr(arm.per_trial, unit), unit) for unit, _ in _UNITS),
         *(_price(getattr(arm.per_success, unit), unit) for unit, _ in _UNITS),
         Cell(amount(cost.sum, "cost_usd"), cost.sum),
@@ -240,7 +260,7 @@ def _spending(arm: ArmSummary) -> Row:
 
 def _price(found: Estimate, unit: str) -> Cell:
     if found.value is None:
-        return Cell(el("span", found.reason or "-", class_="reason"))
+        return Cell(el("span", found.reason or "-", class_="reason"), None)
     span = f"{bounds_of(found, unit)} ({found.tasks})"
     return Cell([el("b", amount(found.value, unit)), el("br"), el("small", span)], found.value)
 
@@ -251,21 +271,19 @@ def _known(total: Total) -> Cell:
 
 def _share(found: Estimate) -> Cell:
     if found.value is None:
-        return Cell(el("span", found.reason or "-", class_="reason"))
+        return Cell(el("span", found.reason or "-", class_="reason"), None)
     span = f"{interval_of(found)} {plural(found.tasks, 'task')}"
     return Cell([el("b", rate(found.value)), el("br"), el("small", span)], found.value)
 
 
 def routing(summary: Summary) -> Html | None:
-    """Routing metrics per router and stratum, each task once."""
-    metrics: Mapping[str, None] = dict.fromkeys(
-        metric for found in summary.routing for stratum in found.strata for metric in stratum.metrics
-    )
+    """Routing metrics per router and stratum, each task once; those that tell most first."""
+    metrics = _ordered(summary)
     if not metrics:
         return None
     heads = [
-        Head("Suite", numeric=False),
         Head("Router", numeric=False),
+        Head("Suite", numeric=False),
         Head("Gold skills", numeric=False),
         Head("Tasks"),
         *(Head(metric) for metric in metrics),
@@ -274,16 +292,31 @@ def routing(summary: Summary) -> Html | None:
     for found in summary.routing:
         for stratum in found.strata:
             if stratum.tasks:
-                cells = [_metric(stratum.metrics.get(metric)) for metric in metrics]
-                rows.append([found.suite, found.router, stratum.name, stratum.tasks, *cells])
+                cells = [_metric(stratum.metrics.get(metric), stratum.tasks) for metric in metrics]
+                rows.append([found.router, found.suite, stratum.name, stratum.tasks, *cells])
     given = " or ".join(str(k) for k in sorted({k for found in summary.routing for k in found.depths}))
     depth = f" {given} skills were given (k); metrics at other depths look so deep into the ranking."
-    lead = "Rankings against gold, each task once, whatever the models and trials." + (depth if given else "")
-    return section("Routing alone", lead, table("Routing metrics", heads, rows, key="routing"))
+    lead = "Rankings against gold in percent, each task once, whatever the models and trials."
+    drawn = table("Routing metrics", heads, rows, key="routing")
+    return section("Routing alone", lead + (depth if given else ""), drawn)
 
 
-def _metric(found: Estimate | None) -> Cell:
+def _ordered(summary: Summary) -> list[str]:
+    """Metrics: those to be shown first, then the others by family and by depth."""
+    first = told(summary.routing)
+    strata = [stratum for found in summary.routing for stratum in found.strata]
+    others = {metric for stratum in strata for metric in stratum.metrics} - set(first)
+    return [*first, *sorted(others, key=_depth)]
+
+
+def _depth(metric: str) -> tuple[str, int, str]:
+    """``Recall@10`` after ``Recall@3``; by text alone it would come before."""
+    family, _, depth = metric.partition("@")
+    return family, int(depth) if depth.isdecimal() else 0, metric
+
+
+def _metric(found: Estimate | None, tasks: int) -> Cell:
     if found is None or found.value is None:
-        return Cell("-")
-    span = el("small", percent_interval(found))
-    return Cell([el("b", percent(found.value)), el("br"), span], found.value)
+        return Cell("-", None)
+    span = " ".join((percent_interval(found), fewer(found, tasks))).strip()
+    return Cell([el("b", percent(found.value)), el("br"), el("small", span)], found.value)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from workbench.core.types import ConditionName, FunnelStage
+from workbench.core.types import FunnelStage
 from workbench.reporting.findings import if_missing, stands
 from workbench.reporting.numbers import Comparison, Estimate, PassEstimate
+from workbench.reporting.page.figures import Line, curves, figure
 from workbench.reporting.page.markup import Content, Html, el
-from workbench.reporting.page.plots import (
-    RATE,
-    Scale,
-    axis,
-    curves,
-    interval,
-    signed_scale,
-    stack,
-)
-from workbench.reporting.page.table import Cell, Head, Row, numbers, table
+from workbench.reporting.page.plots import RATE, Scale, axis, interval, signed_scale, stack
+from workbench.reporting.page.table import Cell, Head, Row, numbers, table, wrapping
+from workbench.reporting.page.view import View, differing, place
 from workbench.reporting.schema import ArmSummary, Block, Summary
 from workbench.reporting.wording import (
     BY_CHANCE,
@@ -38,34 +32,23 @@ from workbench.reporting.wording import (
 from workbench.reporting.wording import interval as interval_of
 
 _INTERVAL = Head("95% interval", numeric=False, hint="sorts by the lower end")
-_PLACES = ("suite", "model", "agent")
-
-
-def tone(condition: ConditionName) -> str:
-    """The CSS class that colours a treatment."""
-    return f"tone-{condition}"
-
-
-def named(arm: ArmSummary) -> Cell:
-    """An arm's name with its colour."""
-    return Cell([el("i", "", class_=f"swatch {tone(arm.condition)}"), _wrapping(arm_name(arm.arm))])
-
-
-def _wrapping(name: str) -> Html:
-    """A name that may break over lines where a table is narrow."""
-    return el("span", name, class_="wrap")
 
 
 def section(title: str, lead: Content, *content: Content) -> Html:
-    """A section under a heading, with one sentence on how to read it."""
+    """A section of the page under a heading, with one sentence on how to read it."""
+    return el("section", el("h2", title), el("p", lead, class_="lead"), content)
+
+
+def part(title: str, lead: Content, *content: Content) -> Html:
+    """A section of a block."""
     return el("section", el("h3", title), el("p", lead, class_="lead"), content)
 
 
-def overview(summary: Summary) -> Html | None:
+def overview(summary: Summary, shown: Sequence[View]) -> Html | None:
     """Every arm of every block in one table, where there are several blocks."""
-    if len(summary.blocks) < 2:
+    if len(shown) < 2:
         return None
-    varying = [name for name in _PLACES if len({getattr(b, name) for b in summary.blocks}) > 1]
+    varying = differing(summary)
     heads = [
         *(Head(name.capitalize(), numeric=False) for name in varying),
         Head("Arm", numeric=False),
@@ -76,17 +59,17 @@ def overview(summary: Summary) -> Html | None:
         Head("p", hint="exact sign-flip test over none, after Holm's correction (raw in brackets)"),
         Head("Scored"),
     ]
-    rows = [_overview(block, arm, varying) for block in summary.blocks for arm in block.arms]
+    rows = [_overview(view, arm, varying) for view in shown for arm in view.block.arms]
     lead = "All models, agents and suites side by side; each is taken apart below."
     return section("Overview", lead, table("Success of every arm", heads, rows, key="overview"))
 
 
-def _overview(block: Block, arm: ArmSummary, varying: Sequence[str]) -> Row:
+def _overview(view: View, arm: ArmSummary, varying: Sequence[str]) -> Row:
     over = arm.vs_none
     return [
-        *(_wrapping(getattr(block, name)) for name in varying),
-        named(arm),
-        interval(arm.success, RATE, tone(arm.condition)),
+        *(wrapping(place(view.block, name)) for name in varying),
+        view.named(arm),
+        interval(arm.success, RATE, view.look(arm)),
         *numbers(arm.success, rate(arm.success.value)),
         _over(over.difference) if over else "",
         _tested(over) if over else "",
@@ -101,8 +84,9 @@ def _over(found: Estimate) -> Cell:
     )
 
 
-def success(block: Block) -> Html:
+def success(view: View) -> Html:
     """Every arm's success with its interval, and the bounds that missing trials leave."""
+    block = view.block
     partial = any(arm.scored < arm.planned for arm in block.arms)
     heads = [
         Head("Arm", numeric=False),
@@ -118,8 +102,8 @@ def success(block: Block) -> Html:
     lead = "Mean over tasks of the mean over trials. Bars are 95% intervals clustered by task" + (
         "; thin lines run from all missing trials failed to all passed." if partial else "."
     )
-    rows = [_success(arm, partial, _subsets(block)) for arm in block.arms]
-    return section("Success", lead, table("Success by arm", heads, rows))
+    rows = [_success(view, arm, partial) for arm in block.arms]
+    return part("Success", lead, table(view.caption("Success by arm"), heads, rows))
 
 
 def _subsets(block: Block) -> bool:
@@ -127,35 +111,38 @@ def _subsets(block: Block) -> bool:
     return any(arm.macro is not None for arm in block.arms)
 
 
-def _success(arm: ArmSummary, partial: bool, subsets: bool) -> Row:
+def _success(view: View, arm: ArmSummary, partial: bool) -> Row:
     bounds = (arm.lowest, arm.highest)
     missing = [Cell(f"{rate(arm.lowest)}, {rate(arm.highest)}", arm.lowest)] if partial else []
     return [
-        named(arm),
-        interval(arm.success, RATE, tone(arm.condition), bounds),
+        view.named(arm),
+        interval(arm.success, RATE, view.look(arm), bounds),
         *numbers(arm.success, rate(arm.success.value)),
         Cell(arm.success.tasks, arm.success.tasks),
         Cell(f"{arm.scored:,} of {arm.planned:,}", arm.scored),
         *missing,
-        *([_macro(arm)] if subsets else []),
+        *([_macro(arm)] if _subsets(view.block) else []),
         _within(arm.within),
     ]
 
 
 def _within(found: Estimate) -> Cell:
     if found.value is None:
-        return Cell("-")
-    return Cell([el("b", percent(found.value)), el("br"), _aside(found)], found.value)
+        return Cell("-", None)
+    span = f"{percent_interval(found)} {plural(found.tasks, 'task')}"
+    return Cell([el("b", percent(found.value)), el("br"), el("small", span)], found.value)
 
 
 def _macro(arm: ArmSummary) -> Cell:
     if arm.macro is None:
-        return Cell("-")
-    return Cell([el("b", rate(arm.macro.value)), el("br"), el("small", _bounds(arm.macro))], arm.macro.value)
+        return Cell("-", None)
+    span = f"{_bounds(arm.macro)} {plural(arm.macro.tasks, 'task')}"
+    return Cell([el("b", rate(arm.macro.value)), el("br"), el("small", span)], arm.macro.value)
 
 
-def differences(block: Block) -> Html | None:
+def differences(view: View) -> Html | None:
     """Every comparison: drawn, tested, corrected, and what could have been seen."""
+    block = view.block
     pairs = [(arm, c) for arm in block.arms for c in (arm.vs_none, arm.vs_gold) if c is not None]
     if not pairs:
         return None
@@ -172,21 +159,21 @@ def differences(block: Block) -> Html | None:
         Head("MDE", hint="least difference this design finds with 80% power"),
         Head("Gold gap closed", numeric=False),
     ]
-    rows = [_difference(arm, c, scale) for arm, c in pairs]
+    rows = [_difference(view, arm, c, scale) for arm, c in pairs]
     lead = (
         "Paired by task, on tasks that both arms scored. p: exact sign-flip test after Holm's correction, raw"
         f" in brackets. {UNCORRECTED} {DETECTABLE}" + (f" {BY_CHANCE} Thin lines show it." if missing else "")
     )
-    return section("Differences", lead, table("Differences between arms", heads, rows))
+    return part("Differences", lead, table(view.caption("Differences between arms"), heads, rows))
 
 
-def _difference(arm: ArmSummary, found: Comparison, scale: Scale) -> Row:
-    name = [named(arm).content, el("small", f" over {arm_name(found.baseline)}"), _open(found)]
+def _difference(view: View, arm: ArmSummary, found: Comparison, scale: Scale) -> Row:
+    name = [view.named(arm), el("small", f" over {arm_name(found.baseline)}"), _open(found)]
     least = Cell(rate(found.detectable), found.detectable)
     bounds = None if found.bounds is None else (found.bounds.lowest, found.bounds.highest)
     return [
-        Cell(name),
-        interval(found.difference, scale, tone(arm.condition), bounds),
+        name,
+        interval(found.difference, scale, view.look(arm), bounds),
         *numbers(found.difference, signed(found.difference.value)),
         _tested(found),
         Cell(f"{found.better}, {found.worse}", found.better - found.worse),
@@ -217,7 +204,7 @@ def _tested(found: Comparison) -> Cell:
 
 def _closed(arm: ArmSummary) -> Cell:
     if arm.gap is None:
-        return Cell("")
+        return Cell("", None)
     share = arm.gap.share
     if share.value is None or share.low is None:
         return Cell(el("span", share.reason, class_="reason"), share.value)
@@ -226,9 +213,9 @@ def _closed(arm: ArmSummary) -> Cell:
     return Cell([el("b", percent(share.value)), f" {percent_interval(share)}{size}", *open_to], share.value)
 
 
-def funnel(block: Block) -> Html | None:
+def funnel(view: View) -> Html | None:
     """Where scored trials ended: a bar, and every stage's count, share and interval."""
-    arms = [arm for arm in block.arms if arm.condition != "none" and any(arm.funnel.values())]
+    arms = [arm for arm in view.block.arms if arm.condition != "none" and any(arm.funnel.values())]
     if not arms:
         return None
     bars = [
@@ -237,21 +224,31 @@ def funnel(block: Block) -> Html | None:
         Head("Trials"),
     ]
     known = stages(arms)
-    drawn: list[Row] = [[named(arm), stack(_counts(arm, known)), sum(arm.funnel.values())] for arm in arms]
-    heads = [Head("Arm", numeric=False), *(Head(_stage_title(*item)) for item in known.items())]
-    rows: list[Row] = [[named(arm), *(_share(arm, stage) for stage in known)] for arm in arms]
+    drawn: list[Row] = [
+        [view.named(arm), stack(_counts(arm, known)), sum(arm.funnel.values())] for arm in arms
+    ]
+    heads = [
+        Head("Arm", numeric=False),
+        *(Head(_stage_title(*item)) for item in known.items()),
+        Head("Trials"),
+        Head("Tasks"),
+    ]
+    rows: list[Row] = [
+        [view.named(arm), *(_share(arm, stage) for stage in known), sum(arm.funnel.values()), _tasks(arm)]
+        for arm in arms
+    ]
     lead = "At which step the gold skills were lost: in the pool, routed, shown, loaded, and then used well."
     if all(arm.blind for arm in arms):
         lead = (
             "At which step the gold skills were lost: in the pool, routed, and then used well. This agent is "
             "told of no skills, so none is shown or loaded."
         )
-    return section(
+    return part(
         "Where trials ended",
         lead,
         legend(known),
-        table("Trials by stage, drawn", bars, drawn),
-        table("Trials by stage, with shares and 95% intervals", heads, rows),
+        table(view.caption("Trials by stage, drawn"), bars, drawn),
+        table(view.caption("Trials by stage, with shares and 95% intervals"), heads, rows),
     )
 
 
@@ -270,19 +267,24 @@ def _stage_title(stage: FunnelStage, name: str) -> list[Content]:
 
 
 def _share(arm: ArmSummary, stage: FunnelStage) -> Cell:
+    """A stage's count and share; a count of 0 is one, and has an interval too."""
     count, share = arm.funnel.get(stage, 0), arm.stages[stage]
-    if not count or share.value is None:
-        return Cell(el("span", "-", class_="reason"), 0)
+    if share.value is None:
+        return Cell(el("span", share.reason or "-", class_="reason"), None)
     return Cell([el("b", count), " ", percent(share.value), el("br"), _aside(share)], count)
+
+
+def _tasks(arm: ArmSummary) -> int:
+    return max(share.tasks for share in arm.stages.values())
 
 
 def _aside(share: Estimate) -> Html:
     return el("small", percent_interval(share))
 
 
-def passes(block: Block) -> Html | None:
+def passes(view: View) -> Html | None:
     """pass@k and pass^k as curves and as a table."""
-    arms = [arm for arm in block.arms if arm.passes]
+    arms = [arm for arm in view.block.arms if arm.passes]
     most = max((found.k for arm in arms for found in arm.passes), default=0)
     if most < 2:
         return None
@@ -290,31 +292,39 @@ def passes(block: Block) -> Html | None:
     kinds = (("any", "pass@"), ("all", "pass^"))
     heads = [
         Head("Arm", numeric=False),
-        Head("", numeric=False, sortable=False),
+        Head("Of k trials", numeric=False),
+        Head("Tasks"),
         *(Head(f"k = {k}") for k in ks),
     ]
-    rows = [_passes(arm, kind, sign, ks) for arm in arms for kind, sign in kinds]
+    rows = [_passes(view, arm, kind, sign, ks) for arm in arms for kind, sign in kinds]
     lead = (
-        "pass@k (solid): at least one of k trials passes. pass^k (dashed): all of them do. Unbiased"
-        " estimates; a range instead of a number counts trials not scored as failed, as passed."
+        "pass@k: at least one of k trials passes. pass^k: all of them do. Unbiased estimates, with their"
+        " interval and tasks; a range instead of a number counts trials not scored as failed, as passed."
     )
-    drawn = curves([(arm_name(arm.arm), tone(arm.condition), arm.passes) for arm in arms])
-    figure = el("figure", drawn, class_="scroll")
-    return section("Over repeated trials", lead, figure, table("pass@k and pass^k", heads, rows))
+    said = (
+        "pass@k on the left, pass^k on the right, each line named where it ends. Where one ends before the"
+        " last k, ranges stand in for numbers and are drawn upright."
+    )
+    drawn = curves([Line(arm_name(arm.arm), view.look(arm), arm.passes) for arm in arms])
+    shown = figure(drawn, said, view.caption("pass@k and pass^k, drawn"))
+    return part("Over repeated trials", lead, shown, table(view.caption("pass@k and pass^k"), heads, rows))
 
 
-def _passes(arm: ArmSummary, kind: str, sign: str, ks: Iterable[int]) -> Row:
+def _passes(view: View, arm: ArmSummary, kind: str, sign: str, ks: Iterable[int]) -> Row:
     found = {p.k: p for p in arm.passes if p.kind == kind}
-    return [named(arm), f"{sign}k", *(_pass(found.get(k)) for k in ks)]
+    tasks = max((p.estimate.tasks for p in found.values()), default=0)
+    return [view.named(arm), f"{sign}k", tasks, *(_pass(found.get(k), tasks) for k in ks)]
 
 
-def _pass(found: PassEstimate | None) -> Cell:
+def _pass(found: PassEstimate | None, tasks: int) -> Cell:
     if found is None:
-        return Cell("")
+        return Cell("", None)
+    size = fewer(found.estimate, tasks)
     if found.estimate.value is None:
-        return Cell(f"{rate(found.lowest)} to {rate(found.highest)}", found.lowest)
-    span = el("small", _bounds(found.estimate))
-    return Cell([el("b", rate(found.estimate.value)), el("br"), span], found.estimate.value)
+        span = f"{rate(found.lowest)} to {rate(found.highest)}"
+        return Cell([span, el("br"), el("small", size)], found.lowest)
+    bounds = el("small", f"{_bounds(found.estimate)} {size}".strip())
+    return Cell([el("b", rate(found.estimate.value)), el("br"), bounds], found.estimate.value)
 
 
 def _bounds(found: Estimate) -> str:
@@ -329,3 +339,8 @@ def verdict(block: Block) -> list[Html]:
         el("div", said, class_="verdict"),
         *([el("ul", flags, class_="flags", aria_label="Before you believe it")] if flags else []),
     ]
+
+
+def fewer(found: Estimate, tasks: int) -> str:
+    """``(9 tasks)`` of a number that rests on other tasks than its row says, else empty."""
+    return "" if found.tasks == tasks else f"({plural(found.tasks, 'task')})"

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from workbench.core.terminal import safe
 
-_VOID = frozenset(("input", "meta", "line", "circle", "rect", "path", "polyline", "br"))
+_VOID = frozenset(("input", "meta", "link", "br"))
+_SHAPES = frozenset(("line", "circle", "rect", "polygon", "polyline"))
 
 
 class Html(str):
@@ -21,10 +22,12 @@ Content = str | int | None | Iterable["Content"]
 
 def el(name: str, /, *content: Content, **attributes: str | float | bool | None) -> Html:
     """One element. ``class_`` is ``class``, ``aria_label`` is ``aria-label``; ``None`` and ``False``
-    attributes are left out, ``True`` ones have no value."""
+    attributes are left out, ``True`` ones have no value. Floats are coordinates, and short."""
     opened = name + "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
-        return Html(f"<{opened}>" if name in {"input", "meta", "br"} else f"<{opened}/>")
+        return Html(f"<{opened}>")
+    if name in _SHAPES:
+        return Html(f"<{opened}/>")
     return Html(f"<{opened}>{markup(content)}</{name}>")
 
 

@@ -38,6 +38,16 @@
       shown += !row.hidden;
     }
     bar.querySelector(".count").textContent = shown < rows.length ? `${shown} of ${rows.length}` : "";
+    rove(document.getElementById(box.dataset.filter));
+  }
+
+  // A grid is one tab stop: the mark that had the focus last, or the first one shown.
+  function rove(grid, mark) {
+    if (!grid.matches(".grid")) return;
+    const old = grid.querySelector('a.mark[tabindex="0"]');
+    const next = mark ?? (old?.closest("tr").hidden === false ? old : grid.querySelector("tbody tr:not([hidden]) a.mark"));
+    if (old) old.tabIndex = -1;
+    if (next) next.tabIndex = 0;
   }
 
   function move(event) {
@@ -52,13 +62,14 @@
     if (step[0]) {
       let other = row;
       do other = step[0] > 0 ? other.nextElementSibling : other.previousElementSibling;
-      while (other && other.hidden);
+      while (other && (other.hidden || !other.querySelector("a.mark")));
       const line = other ? [...other.querySelectorAll("a.mark")] : [];
       next = line[Math.min(place, line.length - 1)];
     }
     if (!next) return;
-    mark.tabIndex = -1;
-    next.tabIndex = 0;
+    const grid = row.closest("table"), box = grid.parentElement;
+    rove(grid, next);
+    box.style.scrollPadding = `${grid.tHead.offsetHeight + 4}px 4px 4px ${row.cells[0].offsetWidth + 4}px`;
     next.focus();
   }
 
@@ -66,12 +77,22 @@
     const button = event.target.closest("thead button");
     if (button) sort(button);
   });
-  for (const bar of document.querySelectorAll(".filter")) bar.addEventListener("input", () => filter(bar));
   for (const grid of document.querySelectorAll("table.grid")) {
-    const first = grid.querySelector("a.mark");
-    if (first) first.tabIndex = 0;
+    for (const mark of grid.querySelectorAll("a.mark")) mark.tabIndex = -1;
+    rove(grid);
     grid.addEventListener("keydown", move);
+    grid.addEventListener("focusin", (event) => event.target.matches("a.mark") && rove(grid, event.target));
   }
+  const bars = document.querySelectorAll(".filter");
+  for (const bar of bars) bar.addEventListener("input", () => filter(bar));
+  addEventListener("pageshow", () => bars.forEach(filter)); // what a browser had restored into them
+
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    for (const part of folded) part.open = true;
+  });
+  addEventListener("afterprint", () => folded.splice(0).forEach((part) => (part.open = false)));
 
   const root = document.documentElement;
   const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";

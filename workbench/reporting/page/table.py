@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,16 +10,18 @@ from workbench.reporting.numbers import Estimate
 from workbench.reporting.page.markup import Content, Html, el
 from workbench.reporting.wording import interval
 
-_LONG, _TALL = 12, 20
-"""Rows from which a table can be filtered, and scrolls by itself."""
+_LONG, _TALL, _BROAD = 12, 20, 12
+"""Rows from which a table can be filtered, and scrolls by itself; columns from which it is printed small."""
+_WORD = 24
+"""Characters of a word that is kept whole."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: what is shown, and the number it sorts by where that is not its text."""
+    """A cell that sorts by a number; without one it comes last. Any other content sorts by its text."""
 
     content: Content
-    sort: float | None = None
+    sort: float | None
 
 
 @dataclass(frozen=True)
@@ -48,16 +51,28 @@ def table(caption: str, heads: Sequence[Head], rows: Sequence[Row], *, key: str 
         el("thead", el("tr", [_head(head) for head in heads])),
         el("tbody", body),
         id=key or None,
+        class_="broad" if len(heads) > _BROAD else None,
     )
     region = el(
         "div",
         drawn,
         class_="scroll tall" if len(rows) > _TALL else "scroll",
         tabindex="0",
-        role="region",
+        role="group",
         aria_label=caption,
     )
     return Html(_filter(key, caption) + region) if key and len(rows) > _LONG else region
+
+
+def wrapping(name: str) -> Html:
+    """A name that may break over lines where a table is narrow; within words only where one is very long."""
+    long = any(len(word) > _WORD for word in re.split(r"[\s-]", name))
+    return el("span", name, class_="wrap long" if long else "wrap")
+
+
+def sorting(value: float | None) -> str:
+    """What a script sorts a cell by: the number in full, empty where there is none."""
+    return "" if value is None else repr(float(value))
 
 
 def numbers(found: Estimate, text: str) -> list[Cell]:
@@ -82,9 +97,8 @@ def _head(head: Head) -> Html:
 
 
 def _cell(cell: Cell | Content, first: bool, head: Head) -> Html:
-    shown = cell if isinstance(cell, Cell) else Cell(cell)
-    sort = None if shown.sort is None else repr(float(shown.sort))
-    classes = "number" if head.numeric else None
+    content, sort = (cell.content, sorting(cell.sort)) if isinstance(cell, Cell) else (cell, None)
     if first:
-        return el("th", shown.content, scope="row", data_sort=sort)
-    return el("td", shown.content, class_=classes, data_sort=sort)
+        name = wrapping(content) if isinstance(content, str) and not isinstance(content, Html) else content
+        return el("th", name, scope="row", data_sort=sort)
+    return el("td", content, class_="number" if head.numeric else None, data_sort=sort)

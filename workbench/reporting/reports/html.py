@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench import __version__
 from workbench.reporting.findings import holm_words
 from workbench.reporting.page import beside, causes, evidence, trials
-from workbench.reporting.page.markup import Html, el
+from workbench.reporting.page.markup import Content, Html, el
+from workbench.reporting.page.view import View, place, views
 from workbench.reporting.report import Canvas
-from workbench.reporting.schema import Block, Summary
+from workbench.reporting.schema import Summary
 from workbench.reporting.wording import DETECTABLE, plural
 from workbench.reporting.wording import trials as trials_each
 
 _PARTS = Path(__file__).parent.parent / "page"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_ANSWERS = 6
+"""Blocks whose strongest sentence stands below the page's title."""
 
 
 def render(summary: Summary, canvas: Canvas) -> str:
     """The page. Its policy forbids it to load anything, and there is nothing to load."""
     del canvas
+    shown = views(summary)
     body = [
         el("a", "Skip to the findings", href="#findings", class_="skip"),
-        _masthead(summary),
+        _masthead(summary, shown),
         el(
             "main",
-            _unreadable(summary),
-            evidence.overview(summary),
-            _blocks(summary),
+            _answer(shown),
+            evidence.overview(summary, shown),
+            _blocks(summary, shown),
             _ending(summary),
             id="findings",
+            tabindex="-1",
         ),
     ]
     page = el("html", _head(summary), el("body", body, _script()), lang="en")
@@ -54,32 +60,49 @@ def _script() -> Html:
     return el("script", Html((_PARTS / "page.js").read_text(encoding="utf-8")))
 
 
-def _masthead(summary: Summary) -> Html:
+def _masthead(summary: Summary, shown: Sequence[View]) -> Html:
+    unread = summary.logs.unreadable
     missing = summary.planned - summary.scored
     facts = [
         plural(summary.planned, "trial") + " planned",
         f"{summary.scored:,} scored",
-        f"{missing:,} missing" if missing else "none missing",
+        (f"{missing:,} missing" if missing else "none missing") + (" in the logs read" if unread else ""),
         plural(len(summary.logs.read), "log"),
+        *([f"{plural(len(unread), 'log')} not read"] if unread else []),
     ]
-    links = [el("a", _name(block, summary), href=f"#block-{n}") for n, block in enumerate(summary.blocks)]
-    theme = el("button", "Theme", type="button", id="theme", aria_label="Switch between light and dark")
+    links = [el("a", view.name or view.block.suite, href=f"#block-{view.number}") for view in shown]
+    label = "Theme: switch between light and dark"
+    theme = el("button", "Theme", type="button", id="theme", aria_label=label)
     return el(
         "header",
         el("p", el("span", "Skill workbench", class_="brand"), theme, class_="top"),
         el("h1", "Does the router make the agent succeed more often?"),
         el("p", " · ".join(facts), class_="facts"),
+        _unreadable(summary),
         el("nav", links, aria_label="Blocks") if len(links) > 1 else None,
     )
 
 
-def _name(block: Block, summary: Summary) -> str:
-    parts = [
-        value
-        for name in ("suite", "model", "agent")
-        if len({getattr(b, name) for b in summary.blocks}) > 1 and (value := getattr(block, name))
+def _answer(shown: Sequence[View]) -> list[Html]:
+    """What the evidence says, right below the question: all of one block, the strongest of several."""
+    if len(shown) < 2:
+        return [said for view in shown for said in evidence.verdict(view.block)]
+    said = [view for view in shown if view.block.headline]
+    first = sorted(said, key=_strength)[:_ANSWERS]
+    lines = [
+        el("p", el("a", view.name, href=f"#block-{view.number}"), ": ", view.block.headline[0])
+        for view in sorted(first, key=lambda view: view.number)
     ]
-    return " · ".join(parts) or block.suite
+    left = len(said) - len(first)
+    rest = el("p", f"The strongest; {plural(left, 'block')} more below.", class_="lead") if left else None
+    return [el("div", lines, class_="verdict"), *([rest] if rest else [])] if lines else []
+
+
+def _strength(view: View) -> tuple[float, float]:
+    """Blocks with the smallest corrected p first, of those alike the largest difference."""
+    over = [arm.vs_none for arm in view.block.arms if arm.condition == "routed" and arm.vs_none is not None]
+    least = min((1.0 if c.p_adjusted is None else c.p_adjusted for c in over), default=1.0)
+    return least, -max((abs(c.difference.value or 0) for c in over), default=0.0)
 
 
 def _unreadable(summary: Summary) -> Html | None:
@@ -90,33 +113,37 @@ def _unreadable(summary: Summary) -> Html | None:
     return el("ul", files, class_="flags grave") if files else None
 
 
-def _blocks(summary: Summary) -> list[Html]:
-    if not summary.blocks:
+def _blocks(summary: Summary, shown: Sequence[View]) -> list[Html]:
+    if not shown:
         return [el("p", f"No trials in {plural(len(summary.logs.read), 'log')}.", class_="verdict")]
-    return [_block(block, number) for number, block in enumerate(summary.blocks)]
+    return [_block(view, alone=len(shown) == 1) for view in shown]
 
 
-def _block(block: Block, number: int) -> Html:
+def _block(view: View, *, alone: bool) -> Html:
+    """Everything about one block; of one that is alone, the verdict stands below the page's title."""
+    block, heading = view.block, f"heading-{view.number}"
     facts = [
         f"{plural(block.tasks, 'task')} × {trials_each(block.trials)} × {plural(len(block.arms), 'arm')}",
         f"agent {block.agent}",
         *([f"sandbox {', '.join(block.sandboxes)}"] if block.sandboxes else []),
     ]
+    title: Content = [block.suite, " ", el("span", place(block, "model"), class_="model")]
     return el(
         "article",
-        el("h2", block.suite, el("span", block.model, class_="model")),
+        el("h2", title, id=heading),
         el("p", " · ".join(facts), class_="facts"),
-        evidence.verdict(block),
-        evidence.success(block),
-        evidence.differences(block),
-        evidence.funnel(block),
-        causes.causes(block, number),
-        causes.changes(block, number),
-        causes.spending(block),
-        evidence.passes(block),
-        trials.trials(block, number),
-        trials.exclusions(block, number),
-        id=f"block-{number}",
+        None if alone else evidence.verdict(block),
+        evidence.success(view),
+        evidence.differences(view),
+        evidence.funnel(view),
+        causes.causes(view),
+        causes.changes(view),
+        causes.spending(view),
+        evidence.passes(view),
+        trials.trials(view),
+        trials.exclusions(view),
+        id=f"block-{view.number}",
+        aria_labelledby=heading,
     )
 
 
@@ -137,7 +164,7 @@ def _ending(summary: Summary) -> list[Html | None]:
         beside.published(summary),
         el(
             "section",
-            el("h3", "How to read this"),
+            el("h2", "How to read this"),
             [el("p", line) for line in lines],
             el("details", el("summary", plural(len(logs), "log") + " read"), el("ul", logs)),
             el("details", el("summary", "Not used"), el("ul", others)) if others else None,
