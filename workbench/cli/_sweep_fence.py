@@ -41,7 +41,7 @@ from workbench.reporting.settings import UNRELATED
 
 SPEC, LOCK, LEDGER, QUARANTINE = "sweep.yaml", "sweep.lock", "ledger.jsonl", "quarantine"
 _GUARD, _OWNER = ".running", ".owner"
-_ASIDE = ".aside"
+_ASIDE, _CHANGED = ".aside", ".changed.aside"
 """Inspect reads logs in subfolders too, unless they are called something else."""
 
 
@@ -113,8 +113,28 @@ def set_aside_stale(folder: Path, current: Mapping[str, str]) -> Tidied:
             continue
         where, mark = known_as(header.eval)
         if current.get(where, mark) != mark:
-            _move(path, "of a pool, task, recipe, limit or version that has changed since", done)
+            reason = "of a pool, task, recipe, limit or version that has changed since"
+            _move(path, reason, done, _CHANGED)
     return done
+
+
+def bring_back(folder: Path, current: Mapping[str, str]) -> int:
+    """Take logs out of ``quarantine/`` whose jobs are again what they were; returns how many.
+
+    Args:
+        current: as for `set_aside_stale`.
+    """
+    found = 0
+    for path in sorted((folder / QUARANTINE).glob(f"*{_CHANGED}")):
+        try:
+            where, mark = known_as(read_header(path).eval)
+        except (UnreadableLogError, ForeignLogError, OSError, ValueError):
+            continue
+        home = folder / f"{path.name.partition('.eval')[0]}.eval"
+        if current.get(where) == mark and not home.exists():
+            path.rename(home)
+            found += 1
+    return found
 
 
 def place(
@@ -200,11 +220,11 @@ def _keep_fuller(
     _move(path, "a copy of another log", done)
 
 
-def _move(path: Path, reason: str, done: Tidied) -> None:
+def _move(path: Path, reason: str, done: Tidied, suffix: str = _ASIDE) -> None:
     place = path.parent / QUARANTINE
     if place.exists() and not place.is_dir():
         raise UsageError(f"{place}: is where logs are set aside, and is no folder; move it elsewhere")
     place.mkdir(exist_ok=True)
-    names = (f"{path.name}{number or ''}{_ASIDE}" for number in range(1000))
+    names = (f"{path.name}{number or ''}{suffix}" for number in range(1000))
     path.rename(next(place / name for name in names if not (place / name).exists()))
     done.moved.append((path.name, reason))

@@ -25,7 +25,12 @@ Cell = tuple[str, str, str]
 
 @dataclass
 class Progress:
-    """Counts of one cell. `reward` is summed over scored trials; `cost` ``None`` while unknown."""
+    """Counts of one cell. `reward` is summed over scored trials, `cost` over those whose cost is known.
+
+    Attributes:
+        cost: ``None`` while none is known.
+        unpriced: trials that ended and whose cost is not known.
+    """
 
     planned: int = 0
     scored: int = 0
@@ -33,6 +38,14 @@ class Progress:
     running: int = 0
     reward: float = 0.0
     cost: float | None = None
+    unpriced: int = 0
+
+    def pays(self, cost: float | None) -> None:
+        """Take note of what a trial cost."""
+        if cost is None:
+            self.unpriced += 1
+        else:
+            self.cost = (self.cost or 0.0) + cost
 
     @property
     def done(self) -> int:
@@ -82,8 +95,7 @@ class Ledger:
                 count.reward += entry["reward"]
             else:
                 count.excluded += 1
-            if entry["cost_usd"] is not None:
-                count.cost = (count.cost or 0.0) + entry["cost_usd"]
+            count.pays(entry["cost_usd"])
             self.ended.append(time.monotonic())
             self._append({"at": time.time(), "model": cell[0], "agent": cell[1], "arm": cell[2], **entry})
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import math
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from workbench.cli._sweep_fence import job_key, known_as
 from workbench.cli._sweep_ledger import Cell, Ledger, arm_of, outcome
 from workbench.cli._sweep_spec import DEFAULT_AGENT, Job, Own, SweepSpec
 from workbench.core.content import plain
+from workbench.core.digest import digest_bytes, short
 from workbench.core.errors import UnknownNameError, UsageError, suggestion
 from workbench.core.types import TASK_PREFIX
 from workbench.evaluation.budget import share
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model
 
 SCORER = "workbench"
+_NO_MODEL = frozenset(("none", "none/none"))
 _NOT_A_SETTING = frozenset(("model", "role", "default", "required", "config", "memoize", "fallback"))
 """Parameters of Inspect's `get_model` that are its own."""
 _BUFFER = 1
@@ -81,7 +84,7 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     sampling = _generate(spec)
     share(spec.budget)
     for agent in spec.agents:
-        _check_agent(agent)
+        _check_agent(agent, spec.models)
     build = _suite_task(spec.suite)
     settings = {"base_url": spec.model_base_url, **spec.model_args}
     heard = io.StringIO()
@@ -90,7 +93,9 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
         with redirect_stdout(io.StringIO()), redirect_stderr(heard), _plain_errors():
             task = build(**job.arguments(spec))
             model = _model(job.model, sampling, settings)
-        task = task_with(task, model=model)
+        if spec.limits.cost_usd is not None:
+            _require_price(model)
+        task = task_with(task, model=model, version=f"{task.version}{_agent_mark(job.agent)}")
         setattr(task, TASK_FILE_ATTR, None)
         done.append(Prepared(job, task))
     for line in dict.fromkeys(line for line in heard.getvalue().splitlines() if "--limit counts" not in line):
@@ -117,6 +122,18 @@ def _model(name: str, sampling: GenerateConfig, settings: Mapping[str, Any]) -> 
         ) from error
 
 
+def _require_price(model: Model) -> None:
+    """Inspect keeps a limit on cost only of models whose price it knows, and says so after the start."""
+    from inspect_ai.model import get_model_info
+
+    info = get_model_info(model)
+    if info is None or info.cost is None:
+        raise UsageError(
+            f"limits.cost_usd: the price of model '{model}' is not known; give it with"
+            " model_args: {input_cost_per_token: USD, output_cost_per_token: USD}, or leave the limit out"
+        )
+
+
 def _generate(spec: SweepSpec) -> GenerateConfig:
     from inspect_ai.model import GenerateConfig
 
@@ -133,7 +150,17 @@ def _generate(spec: SweepSpec) -> GenerateConfig:
         raise UsageError(f"generate.{where}: {plain(first)} (found {first['input']!r})") from None
 
 
-def _check_agent(name: str) -> None:
+def _agent_mark(name: str) -> str:
+    """What tells an agent's code from another of its name: its file, or the version of its package."""
+    source, _, _ = name.rpartition("@")
+    if source and Path(source).is_file():
+        return f" agent {short(digest_bytes(Path(source).read_bytes()))}"
+    with suppress(PackageNotFoundError, ValueError):
+        return f" {name.partition('/')[0]} {version(name.partition('/')[0])}" if "/" in name else ""
+    return ""
+
+
+def _check_agent(name: str, models: Sequence[str]) -> None:
     """Agents of the workbench by name; the rest (``package/name``, ``./file.py@name``) as Inspect has it."""
     from inspect_ai._eval.loader import solver_from_spec
 
@@ -141,6 +168,8 @@ def _check_agent(name: str) -> None:
 
     known = [agent.__name__ for agent in AGENTS]
     if name in known:
+        if name == "skill_agent" and set(models) & _NO_MODEL:
+            raise UsageError("agent 'skill_agent' needs a model; give models, or leave the agent out")
         return
     if "/" not in name:
         raise UnknownNameError("agent", name, known)

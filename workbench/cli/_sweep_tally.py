@@ -108,7 +108,6 @@ def _count(count: Progress, trial: Trial) -> None:
     if trial.status == "scored" and trial.record is not None:
         count.scored += 1
         count.reward += trial.record.outcome.reward or 0.0
-        if trial.record.spend.cost_usd is not None:
-            count.cost = (count.cost or 0.0) + trial.record.spend.cost_usd
+        count.pays(trial.record.spend.cost_usd)
     elif trial.status == "excluded":
         count.excluded += 1

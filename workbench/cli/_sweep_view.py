@@ -89,8 +89,16 @@ def _row(cell: Cell, count: Progress, live: bool) -> list[Text]:
         *([Text(str(count.running) if count.running else "")] if live else []),
         Text(str(count.excluded) if count.excluded else "", style="yellow"),
         Text(rate(count.reward / count.scored) if count.scored else "-"),
-        Text("-" if count.cost is None else f"${count.cost:,.2f}"),
+        Text(_paid(count)),
     ]
+
+
+def _paid(count: Progress) -> str:
+    """``$0.40``, ``-`` where nothing is known, ``$0.40 for 3 of 8`` where some is."""
+    if count.cost is None:
+        return "-"
+    known = f" for {count.done - count.unpriced} of {count.done}" if count.unpriced else ""
+    return f"${count.cost:,.2f}{known}"
 
 
 def _name(cell: Cell) -> str:
@@ -117,7 +125,9 @@ class Board:
         planned, done = sum(c.planned for c in cells), sum(c.done for c in cells)
         costs = [c.cost for c in cells if c.cost is not None]
         parts = [f"{done:,} of {planned:,} trials", f"{sum(c.running for c in cells)} running"]
-        parts += [f"${sum(costs):,.2f} spent"] if costs else []
+        unknown = sum(c.unpriced for c in cells)
+        more = f" and {plural(unknown, 'trial')} of unknown cost" if unknown else ""
+        parts += [f"${sum(costs):,.2f} spent{more}"] if costs else []
         if not self.ledger.ended and not any(count.running for count in cells):
             parts.append("preparing images and sandboxes")
         if (left := self._left(planned - done)) is not None:

@@ -114,7 +114,7 @@ def run_command(
     if dry_run:
         _forecast(lock, folder, pilot)
         return 0
-    with sole_owner(writable(folder)):
+    with sole_owner(writable(folder, "--out")):
         heed()
         complete = _run(wanted, source, prepared, lock, folder, Bounds(max_samples, max_tasks))
     return _finish(lock, folder, complete, html)
@@ -157,14 +157,18 @@ def _run(
     bounds: Any,
 ) -> bool:
     from workbench.cli import _sweep_run, _sweep_view
-    from workbench.cli._sweep_fence import LEDGER, SPEC, set_aside_stale, tidy
+    from workbench.cli._sweep_fence import LEDGER, QUARANTINE, SPEC, bring_back, set_aside_stale, tidy
     from workbench.cli._sweep_ledger import Ledger
     from workbench.cli._sweep_lock import moved_endpoints, write_lock
     from workbench.cli._sweep_tally import tally
     from workbench.core.atomic import write_text
+    from workbench.reporting.wording import plural
 
     out = console()
-    stale = set_aside_stale(folder, {job.place: job.identity for job in lock.jobs})
+    current = {job.place: job.identity for job in lock.jobs}
+    stale = set_aside_stale(folder, current)
+    if back := bring_back(folder, current):
+        out.print(f"{plural(back, 'log')} brought back from {QUARANTINE}/: what had changed is as it was")
     if aside := [*stale.moved, *tidy(folder).moved]:
         out.print(_sweep_view.moved(aside))
     for line in moved_endpoints(folder, lock):
@@ -200,7 +204,9 @@ def _finish(lock: Lock, folder: Path, complete: bool, html: Path | None) -> int:
 
     logs = logs_of(lock, folder)
     sound = print_summary(logs, console())
-    _remark(tally(lock, folder))
+    found = tally(lock, folder)
+    found.beyond = 0  # a report has them
+    _remark(found)
     if html is not None:
         write_target(html, load_report("html").render(summary_of(logs), Canvas()))
     return 0 if complete and sound else INCOMPLETE
@@ -222,6 +228,7 @@ def _remark(found: Tally) -> None:
 
 
 def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
+    from workbench.cli._sweep_lock import changes, moved_endpoints, read_lock
     from workbench.cli._sweep_prices import pilot_prices
     from workbench.cli._sweep_tally import tally
     from workbench.cli._sweep_view import forecast
@@ -231,5 +238,12 @@ def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
     logs = [*sorted(folder.glob("*.eval")), *([] if pilot is None else find_logs([pilot]))]
     out = console()
     print_table(forecast(found.cells, pilot_prices(logs, lock), out.width))
+    before = read_lock(folder)
+    for line in [] if before is None else changes(before, lock):
+        out.print(
+            filled(f"! changed since the last start, so run again: {safe(line)}", out.width), style="yellow"
+        )
+    for line in moved_endpoints(folder, lock):
+        out.print(filled(f"! {safe(line)}", out.width), style="yellow")
     out.print(f"in {safe(str(folder))}; nothing was run", style="dim")
     _remark(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -42,6 +42,8 @@ PROMPT = Path(__file__).parent / "agents" / "skill_agent.md"
 """The default agent's prompt; part of what decides a trial."""
 
 
+_DECIDING = ("benchmarks", "core", "disclosure", "evaluation", "models", "routing", "sandboxing", "skills")
+_CODE = (".py", ".md")
 _IDLE = {"data", "budget", "unpriced"}
 _OF_ROUTERS = {"routers", "k", "seed"}
 """Arguments that change no answer: none at all, and none where nothing is routed."""
@@ -116,7 +118,7 @@ class Experiment:
         idle = _IDLE | (set() if "routed" in conditions else _OF_ROUTERS)
         idle |= {"pool", "showing"} if skilled is None else set()
         parts = {
-            "code": __version__,
+            "code": [__version__, code_digest()],
             "pool": skilled,
             "routers": {name: router.fingerprint for name, router in self.routes.routers.items()},
             "tasks": self.task_digests,
@@ -126,6 +128,14 @@ class Experiment:
             "sandbox": None if self.engine is None else LOCAL if self.local else PROVIDER,
         }
         return short(digest_json(parts))
+
+
+@cache
+def code_digest() -> str:
+    """Digest of the rooms whose code decides a trial: a checkout may change while its version stays."""
+    root = Path(__file__).parents[1]
+    files = sorted(file for room in _DECIDING for file in (root / room).rglob("*.*") if file.suffix in _CODE)
+    return digest_parts(part for file in files for part in (str(file.relative_to(root)), file.read_bytes()))
 
 
 def experiment(suite_name: str, arguments: EvalArguments, workspace: Workspace) -> Experiment:

@@ -37,8 +37,11 @@ def set_folder(suites: Sequence[str], identity: Sequence[str], workspace: Worksp
     return writable(_results(workspace)) / f"set-{_joined(suites)}-{short(digest_json(list(identity)))}"
 
 
-def writable(folder: Path) -> Path:
+def writable(folder: Path, option: str = "--log-dir") -> Path:
     """`folder`, made if need be, or an error that says what to do instead.
+
+    Args:
+        option: that names another folder.
 
     Raises:
         MachineError: it cannot be made or written.
@@ -46,9 +49,9 @@ def writable(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MachineError(f"cannot make {folder}: {error.strerror}; give --log-dir DIR") from error
+        raise MachineError(f"cannot make {folder}: {error.strerror}; give {option} DIR") from error
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise MachineError(f"cannot write in {folder}; give --log-dir DIR")
+        raise MachineError(f"cannot write in {folder}; give {option} DIR")
     return folder
 
 

@@ -34,7 +34,7 @@ from workbench.evaluation.judgement import judge
 from workbench.evaluation.loads import detect
 from workbench.evaluation.prepare import arm_of
 from workbench.evaluation.state import CUSTOM, TrialState
-from workbench.evaluation.transcripts import answered, transcript_calls
+from workbench.evaluation.transcripts import answered, cut_short, transcript_calls
 from workbench.evaluation.treatment import changed
 from workbench.evaluation.use import use_of
 from workbench.evaluation.verify import Verdict
@@ -86,7 +86,7 @@ async def _score(experiment: Experiment, state: TaskState) -> Score:
     finally:
         trials.end(state.uuid)
         if experiment.budget is not None:
-            usages = [call.output.usage for call in answered(transcript().events)]
+            usages = _usages()
             with anyio.CancelScope(shield=True):
                 await experiment.budget.settle(state.uuid, _total(usages, "total_cost"))
     record = _record(experiment, state, kept, outcome, started)
@@ -247,8 +247,7 @@ def _spend(kept: TrialState, verify_started: float) -> Spend:
     agent_seconds = kept.agent_seconds
     if agent_seconds is None and kept.setup_ended is not None:
         agent_seconds = verify_started - kept.setup_ended
-    calls = answered(transcript().events)
-    usages = [call.output.usage for call in calls]
+    usages = _usages()
     return Spend(
         input_tokens=_total(usages, "input_tokens"),
         output_tokens=_total(usages, "output_tokens"),
@@ -257,8 +256,15 @@ def _spend(kept: TrialState, verify_started: float) -> Spend:
         setup_seconds=kept.setup_seconds,
         agent_seconds=agent_seconds,
         verify_seconds=time.monotonic() - verify_started,
-        turns=len(calls),
+        turns=len(answered(transcript().events)),
     )
+
+
+def _usages() -> list[ModelUsage | None]:
+    """Of every answered call; ``None`` where it is unknown, and for a call that was cut short."""
+    events = transcript().events
+    lost: list[ModelUsage | None] = [None] if cut_short(events) else []
+    return [*(call.output.usage for call in answered(events)), *lost]
 
 
 def _total(usages: list[ModelUsage | None], name: str) -> Any:

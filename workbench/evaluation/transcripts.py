@@ -14,6 +14,12 @@ def answered(events: Sequence[Event]) -> list[ModelEvent]:
     return [e for e in events if isinstance(e, ModelEvent) and e.error is None and e.output is not None]
 
 
+def cut_short(events: Sequence[Event]) -> bool:
+    """Whether a model call was under way when the trial was stopped: what it took nobody tells."""
+    calls = [e for e in events if isinstance(e, ModelEvent)]
+    return any(e.pending or (e.error is not None and "cancelled" in e.error) for e in calls)
+
+
 def transcript_calls(events: Sequence[Event]) -> list[Call]:
     """Tool calls by turn: those that Inspect ran, and those that only a model's answer shows.
 

@@ -151,7 +151,7 @@ def read_header(path: Path) -> Header:
         ForeignLogError: sound, but of another task, or a JSON file that is no log.
     """
     try:
-        header = _eval_header(path) if path.suffix == ".eval" else _json_header(path)
+        header = _json_header(path) if path.suffix == ".json" else _eval_header(path)
     except (UnreadableLogError, ForeignLogError):
         raise
     except Exception as error:  # whatever a damaged file makes a decoder raise
@@ -167,7 +167,7 @@ def read_samples(path: Path) -> Iterator[LoggedSample]:
     Raises:
         UnreadableLogError: the log as a whole cannot be read.
     """
-    if path.suffix != ".eval":
+    if path.suffix == ".json":
         yield from _parse(_Document, _bytes(path)).samples or ()
         return
     with _zip(path) as archive:

@@ -194,7 +194,7 @@ def test_a_run_under_a_new_limit_takes_the_place_of_the_old_and_is_no_repetition
     trials = list(read_trials(find_logs([FOLDER]), Notes()))
     assert len(trials) == 12
     assert {read_header(trial.log).eval.config.time_limit for trial in trials} == {300}
-    assert len(list((FOLDER / QUARANTINE).iterdir())) == 4
+    assert len(list((FOLDER / QUARANTINE).iterdir())) == 6
     assert repeated(FOLDER / LEDGER) == 0
     assert run(["sweep", "status", str(FOLDER)]) == 0
     assert run(["sweep", "small.yaml", "--dry-run"]) == 0
