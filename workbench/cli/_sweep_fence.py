@@ -70,6 +70,16 @@ class Tidied:
     moved: list[tuple[str, str]] = field(default_factory=list)
 
 
+def refuse_inner(folder: Path) -> None:
+    """See that no other run lies inside a folder.
+
+    Raises:
+        UsageError: logs lie in a subfolder, which Inspect would take for its own.
+    """
+    if inner := next((path for path in sorted(folder.glob("*/**/*.eval"))), None):
+        raise UsageError(f"{inner}: a log of another run inside {folder}; move {inner.parent} elsewhere")
+
+
 def tidy(folder: Path) -> Tidied:
     """Make a folder's logs safe to resume from: readable ones only, each once, in order of creation.
 
@@ -77,8 +87,7 @@ def tidy(folder: Path) -> Tidied:
         UsageError: logs lie in a subfolder, which Inspect would take for its own.
     """
     done = Tidied()
-    if inner := next((path for path in sorted(folder.glob("*/**/*.eval"))), None):
-        raise UsageError(f"{inner}: a log of another run inside {folder}; move {inner.parent} elsewhere")
+    refuse_inner(folder)
     kept: dict[str, tuple[Path, Header, int]] = {}
     for path in sorted(folder.glob("*.eval")):
         _make_own(path)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from workbench.cli._numbers import Finite, Whole
 from workbench.core.atomic import write_text
@@ -16,7 +17,8 @@ from workbench.core.terminal import console, print_table, safe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from workbench.reporting.planning import Plan
+    from workbench.reporting.pairing import Grouped
+    from workbench.reporting.planning import Needed, Plan
     from workbench.stats.power import Design
 
 _SHARE = Finite(0, 1)
@@ -47,10 +49,12 @@ _SHARE = Finite(0, 1)
 @click.option("--power", type=Finite(0.5, 0.999), default=0.8, show_default=True)
 @click.option("--alpha", type=Finite(0.0001, 0.5), default=0.05, show_default=True)
 @click.option(
-    "--comparisons", type=Whole(1), default=1, show_default=True, help="Routers to be corrected for."
+    "--comparisons", type=Whole(1), help="Routers to be corrected for; default: the pilot's, else 1."
 )
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.pass_context
 def command(
+    ctx: click.Context,
     pilot: Path | None,
     arms: tuple[str, str] | None,
     effect: float | None,
@@ -60,7 +64,7 @@ def command(
     shared: float,
     power: float,
     alpha: float,
-    comparisons: int,
+    comparisons: int | None,
     json_file: Path | None,
 ) -> int:
     """Plan a comparison from the variance of PILOT's logs, or from numbers.
@@ -74,16 +78,18 @@ def command(
     the variance that an effect of that size implies: exact for one pass-or-fail trial a task, a lower
     bound for more; of rewards in between, for an effect that spreads evenly between none and twice its mean.
     """
+    from workbench.cli.compare import read_run
     from workbench.stats.power import Design
 
-    design = Design(alpha=alpha / comparisons, power=power)
-    if (pilot is None) == (rates is None):
-        raise UsageError("give a PILOT run, or --rates P Q with --tasks N")
+    _refuse_mixtures(pilot, rates, arms, ctx)
     if rates is not None:
+        design = Design(alpha=alpha / (comparisons or 1), power=power)
         plans = [_assumed(rates, correlation, shared, tasks, effect, design)]
     else:
         assert pilot is not None
-        plans = _from_pilot(pilot, arms, tasks, effect, design)
+        run, _ = read_run(pilot)
+        design = Design(alpha=alpha / (comparisons or _routers(run, arms)), power=power)
+        plans = _from_pilot(pilot, run, arms, tasks, effect, design)
     for plan in plans:
         _print(plan)
     if json_file is not None:
@@ -111,15 +117,39 @@ def _assumed(
     return planned(Origin(name, source, True), components, tasks, effect, design)
 
 
+def _refuse_mixtures(
+    pilot: Path | None, rates: tuple[float, float] | None, arms: tuple[str, str] | None, ctx: click.Context
+) -> None:
+    """What one way of planning has no use for is a slip."""
+    if pilot is not None and rates is not None:
+        raise UsageError("give a PILOT run or --rates P Q, not both")
+    if pilot is None and rates is None:
+        raise UsageError("give a PILOT run, or --rates P Q with --tasks N")
+    if rates is not None and arms is not None:
+        raise UsageError("--arms are of a PILOT run; with --rates there is none")
+    for name in ("correlation", "shared"):
+        if pilot is not None and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name} is for --rates; a PILOT run tells it")
+
+
+def _routers(run: Grouped, arms: tuple[str, str] | None) -> int:
+    """Comparisons that a report of such a run corrects for: its routed arms."""
+    routed = sum(cell.arm.condition == "routed" for cells in run.values() for cell in cells)
+    return 1 if arms is not None else max(1, routed)
+
+
 def _from_pilot(
-    pilot: Path, arms: tuple[str, str] | None, tasks: int | None, effect: float | None, design: Design
+    pilot: Path,
+    run: Grouped,
+    arms: tuple[str, str] | None,
+    tasks: int | None,
+    effect: float | None,
+    design: Design,
 ) -> list[Plan]:
-    from workbench.cli.compare import read_run
     from workbench.reporting.pairing import pair_arms
     from workbench.reporting.planning import Origin, differing, pilot_components, pilot_pairs, planned
     from workbench.reporting.wording import arm_name, plural
 
-    run, _ = read_run(pilot)
     pairs = pilot_pairs(run) if arms is None else pair_arms(run, *arms)
     plans = []
     for pair in pairs:
@@ -128,8 +158,8 @@ def _from_pilot(
             continue
         name = f"{arm_name(pair.first.label)} against {arm_name(pair.second.label)}"
         name = f"{differing(pair.first_block, run)}{name}"
-        source = f"{plural(found[1], 'task')} of the pilot"
-        plans.append(planned(Origin(name, source, False), found[0], tasks or found[1], effect, design))
+        origin = Origin(name, f"{plural(found.tasks, 'task')} of the pilot", False)
+        plans.append(planned(origin, found.found, tasks or found.tasks, effect, design, found.limit))
     if not plans:
         raise UsageError(f"{pilot}: no two arms with two tasks in common; give --arms X Y")
     return plans
@@ -167,9 +197,21 @@ def _parts(plan: Plan, width: int) -> Iterator[RenderableType | tuple[str, str]]
         yield _promise(plan), "dim"
         needed = plan.needed
         if needed is not None and plan.within is not None:
-            answer = "no number of trials" if needed.trials is None else plural(needed.trials, "trial")
-            yield f"{answer} a task would find {needed.effect:g} on {plural(plan.tasks, 'task')}", "default"
+            yield _answer(plan, needed), "default"
     yield "", "default"
+
+
+def _answer(plan: Plan, needed: Needed) -> str:
+    """Trials that would find the effect, by the pilot's variance and at its limit."""
+    from workbench.reporting.wording import plural
+
+    def trials(count: int | None) -> str:
+        return "no number of trials" if count is None else plural(count, "trial")
+
+    sure = "" if plan.assumed else f"; {trials(needed.surely)} surely"
+    return (
+        f"{trials(needed.trials)} a task would find {needed.effect:g} on {plural(plan.tasks, 'task')}{sure}"
+    )
 
 
 def _grid(plan: Plan, width: int) -> RenderableType:
@@ -178,13 +220,14 @@ def _grid(plan: Plan, width: int) -> RenderableType:
     from workbench.reporting.drawing import Column, grid
     from workbench.reporting.wording import rate
 
-    columns = [Column("trials"), Column("detectable")]
+    columns = [Column("trials"), Column("detectable"), *([Column("surely")] if plan.surely else [])]
     needed = plan.needed
     if needed is not None:
         columns.append(Column(f"tasks for {needed.effect:g}"))
     rows = []
     for trials, least in plan.detectable.items():
         row = [Text(str(trials)), Text(rate(least), style="bold")]
+        row += [Text(rate(plan.surely[trials]))] if plan.surely else []
         if needed is not None:
             count = needed.tasks.get(trials)
             row.append(Text("-" if count is None else f"{count:,}"))
@@ -195,6 +238,10 @@ def _grid(plan: Plan, width: int) -> RenderableType:
 def _promise(plan: Plan) -> str:
     """What the table's power means."""
     found = f"found with a power of {plan.power:.0%} at p < {plan.alpha:.3g}"
+    if plan.surely:
+        found = (
+            f"surely: were the variance between tasks at its 80% upper limit. {found[0].upper()}{found[1:]}"
+        )
     if not plan.binary:
         return f"{found}, if the effect spreads evenly over tasks, between none and twice its mean"
     if plan.within is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.cli._numbers import Whole
-from workbench.core.errors import MachineError, UsageError
+from workbench.core.errors import MachineError, UsageError, suggestion
 from workbench.core.terminal import console, filled, print_table, safe
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ class _Sweep(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = args and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        if args and not known and not Path(args[0]).suffix and not Path(args[0]).exists():
+            near = suggestion(args[0], self.commands)
+            raise UsageError(f"{args[0]}: no such file, and no command of sweep{near}")
         return super().resolve_command(ctx, args if known else ["run", *args])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -94,7 +97,7 @@ def run_command(
     Exit codes: 0 complete; 1 the spec is wrong; 3 the machine lacks something; 4 trials are
     incomplete or excluded beyond what a report may bear; 130 interrupted.
     """
-    from workbench.cli._sweep_fence import sole_owner
+    from workbench.cli._sweep_fence import refuse_inner, sole_owner
     from workbench.cli._sweep_lock import lock_of, refuse_doubles, same_suite
     from workbench.cli._sweep_run import Bounds, own_of, prepare
     from workbench.cli._sweep_spec import expand, read_spec
@@ -103,6 +106,12 @@ def run_command(
     from workbench.sandboxing.interrupts import heed
 
     wanted, source, name = read_spec(spec, flags)
+    if pilot is not None and not dry_run:
+        raise UsageError("--pilot is for --dry-run, which estimates costs from it")
+    if (wanted.k or wanted.pools) and not wanted.routers:
+        raise UsageError(
+            f"{name}: {'k' if wanted.k else 'pools'} bears on routers alone; give routers, or leave it out"
+        )
     folder = out or find_workspace().results / name
     same_suite(folder, wanted.suite)
     jobs = expand(wanted, own_of(wanted))
@@ -111,6 +120,7 @@ def run_command(
     prepared = prepare(wanted, jobs)
     lock = lock_of(wanted, prepared)
     refuse_doubles(prepared, lock)
+    refuse_inner(folder)
     if dry_run:
         _forecast(lock, folder, pilot)
         return 0
@@ -232,10 +242,14 @@ def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
     from workbench.cli._sweep_prices import pilot_prices
     from workbench.cli._sweep_tally import tally
     from workbench.cli._sweep_view import forecast
+    from workbench.reporting.announce import summary_of
     from workbench.reporting.find import find_logs
 
     found = tally(lock, folder)
-    logs = [*sorted(folder.glob("*.eval")), *([] if pilot is None else find_logs([pilot]))]
+    logs = sorted(folder.glob("*.eval"))
+    if pilot is not None:
+        summary_of(find_logs([pilot]))  # which refuses what holds no trial
+        logs += find_logs([pilot])
     out = console()
     print_table(forecast(found.cells, pilot_prices(logs, lock), out.width))
     before = read_lock(folder)

@@ -12,13 +12,14 @@ from workbench.reporting.pairing import BlockKey, Grouped, Pair
 from workbench.stats.power import (
     Design,
     PairedComponents,
+    cautious,
     detectable,
     paired_components,
     tasks_needed,
     trials_needed,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 TRIALS = (1, 2, 3, 5, 10, 20)
 
 
@@ -27,11 +28,16 @@ class _Part(BaseModel):
 
 
 class Needed(_Part):
-    """What finds an effect: trials on these tasks, tasks at so many trials; ``None``: no number does."""
+    """What finds an effect: trials on these tasks, tasks at so many trials; ``None``: no number does.
+
+    Attributes:
+        surely: trials, were the variance between tasks at its upper limit (`stats.power.cautious`).
+    """
 
     effect: float
     trials: int | None
     tasks: dict[int, int | None]
+    surely: int | None = None
 
 
 class Plan(_Part):
@@ -41,6 +47,7 @@ class Plan(_Part):
         between, within: variance of true differences between tasks, of trials of both arms added;
             `within` ``None`` when the pilot had single trials.
         detectable: trials -> smallest difference found on `tasks` tasks; ``None``: none in [0, 1].
+        surely: `detectable`, were the variance between tasks at its upper limit; empty without a pilot.
         source: what the variance comes from; `assumed`, that it comes from no pilot.
         binary: rewards are 0 or 1. Power is exact for one such trial a task, a lower bound for more.
     """
@@ -57,6 +64,7 @@ class Plan(_Part):
     within: float | None
     detectable: dict[int, float | None]
     needed: Needed | None
+    surely: dict[int, float | None] = {}
 
 
 class Origin(NamedTuple):
@@ -68,11 +76,19 @@ class Origin(NamedTuple):
 
 
 def planned(
-    origin: Origin, pilot: PairedComponents, tasks: int, effect: float | None, design: Design
+    origin: Origin,
+    pilot: PairedComponents,
+    tasks: int,
+    effect: float | None,
+    design: Design,
+    limit: PairedComponents | None = None,
 ) -> Plan:
     """A plan for `tasks` >= 2 tasks, and for finding `effect` where one is given.
 
     A pilot without any variance says nothing about precision, so nothing is promised from it.
+
+    Args:
+        limit: the pilot with the variance between tasks at its upper limit.
     """
     counts = TRIALS if pilot.within is not None else (1,)
     return Plan(
@@ -88,7 +104,8 @@ def planned(
         detectable={t: detectable(pilot, tasks, t, design) for t in counts},
         needed=None
         if effect is None or not pilot.variance(1)
-        else _needed(pilot, effect, tasks, counts, design),
+        else _needed(pilot, effect, tasks, counts, design, limit),
+        surely={} if limit is None else {t: detectable(limit, tasks, t, design) for t in counts},
     )
 
 
@@ -110,19 +127,34 @@ def pilot_pairs(run: Grouped) -> list[Pair]:
     ]
 
 
-def pilot_components(first: Cell, second: Cell) -> tuple[PairedComponents, int] | None:
-    """Components and tasks of two cells; ``None`` with fewer than two tasks in common."""
+class PilotPair(NamedTuple):
+    """What two cells of a pilot say: components, the same at their limit, and on how many tasks."""
+
+    found: PairedComponents
+    limit: PairedComponents
+    tasks: int
+
+
+def pilot_components(first: Cell, second: Cell) -> PilotPair | None:
+    """What two cells say; ``None`` with fewer than two tasks in common."""
     mine, theirs = first.rewards, second.rewards
     common = sorted(mine.keys() & theirs.keys())
     if len(common) < 2:
         return None
-    return paired_components([mine[t] for t in common], [theirs[t] for t in common]), len(common)
+    arms = [mine[t] for t in common], [theirs[t] for t in common]
+    return PilotPair(paired_components(*arms), cautious(*arms), len(common))
 
 
 def _needed(
-    pilot: PairedComponents, effect: float, tasks: int, counts: Sequence[int], design: Design
+    pilot: PairedComponents,
+    effect: float,
+    tasks: int,
+    counts: Sequence[int],
+    design: Design,
+    limit: PairedComponents | None,
 ) -> Needed:
     return Needed(
+        surely=None if limit is None else trials_needed(limit, effect, tasks, design),
         effect=effect,
         trials=trials_needed(pilot, effect, tasks, design),
         tasks={t: tasks_needed(pilot, effect, t, design) for t in counts},
