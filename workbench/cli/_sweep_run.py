@@ -95,7 +95,7 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
             model = _model(job.model, sampling, settings)
         if spec.limits.cost_usd is not None:
             _require_price(model)
-        task = task_with(task, model=model, version=f"{task.version}{_agent_mark(job.agent)}")
+        task = task_with(task, model=model, version=f"{task.version}{agent_mark(job.agent)}")
         setattr(task, TASK_FILE_ATTR, None)
         done.append(Prepared(job, task))
     for line in dict.fromkeys(line for line in heard.getvalue().splitlines() if "--limit counts" not in line):
@@ -150,7 +150,7 @@ def _generate(spec: SweepSpec) -> GenerateConfig:
         raise UsageError(f"generate.{where}: {plain(first)} (found {first['input']!r})") from None
 
 
-def _agent_mark(name: str) -> str:
+def agent_mark(name: str) -> str:
     """What tells an agent's code from another of its name: its file, or the version of its package."""
     source, _, _ = name.rpartition("@")
     if source and Path(source).is_file():

@@ -43,6 +43,8 @@ PROMPT = Path(__file__).parent / "agents" / "skill_agent.md"
 
 
 _DECIDING = ("benchmarks", "core", "disclosure", "evaluation", "models", "routing", "sandboxing", "skills")
+_TOLD_ELSEWHERE = {"description", "license", "source", "pool", "router_k"}
+"""Keys of a suite that change no answer, or are among the arguments."""
 _CODE = (".py", ".md")
 _IDLE = {"data", "budget", "unpriced"}
 _OF_ROUTERS = {"routers", "k", "seed"}
@@ -122,7 +124,7 @@ class Experiment:
             "pool": skilled,
             "routers": {name: router.fingerprint for name, router in self.routes.routers.items()},
             "tasks": self.task_digests,
-            "suite": self.suite.spec.model_dump(mode="json", exclude={"description", "license", "source"}),
+            "suite": self.suite.spec.model_dump(mode="json", exclude=_TOLD_ELSEWHERE),
             "arguments": self.arguments.model_dump(mode="json", exclude=idle),
             "prompt": digest_text(PROMPT.read_text(encoding="utf-8")),
             "sandbox": None if self.engine is None else LOCAL if self.local else PROVIDER,

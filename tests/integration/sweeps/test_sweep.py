@@ -17,6 +17,7 @@ from workbench.cli._sweep_fence import (
     LEDGER,
     LOCK,
     QUARANTINE,
+    bring_back,
     identity,
     place,
     set_aside_stale,
@@ -24,6 +25,7 @@ from workbench.cli._sweep_fence import (
     tidy,
 )
 from workbench.cli._sweep_ledger import read_ledger, repeated
+from workbench.cli._sweep_run import agent_mark
 from workbench.cli.main import run
 from workbench.core.errors import UsageError
 from workbench.reporting.find import find_logs
@@ -169,6 +171,54 @@ def test_logs_of_a_job_that_has_changed_are_set_aside_and_others_stay(tmp_path: 
     done = set_aside_stale(tmp_path, {place("none/none", {}, "oracle", {"router": "bm25"}): identity(2, {})})
     assert [name for name, _ in done.moved] == ["old.eval"]
     assert sorted(path.name for path in tmp_path.glob("*.eval")) == ["gone.eval", "new.eval"]
+
+
+def test_a_change_that_is_taken_back_brings_its_logs_back(tmp_path: Path) -> None:
+    """They once stayed in quarantine, and all ran a third time."""
+    import zipfile
+
+    spec = {
+        "eval_id": "e",
+        "created": "2026-11-30T12:00:00+00:00",
+        "task": "workbench/quickstart",
+        "task_version": "1",
+        "task_args_passed": {"router": "bm25"},
+        "model": "none/none",
+        "solver": "workbench/oracle",
+        "scorers": [{"name": "workbench"}],
+        "dataset": {"sample_ids": ["a@routed-bm25"]},
+    }
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", json.dumps({"status": "success", "eval": spec}))
+    where = place("none/none", {}, "oracle", {"router": "bm25"})
+    assert bring_back(tmp_path, {where: identity("1", {})}) == 0, "there is no quarantine yet"
+    set_aside_stale(tmp_path, {where: identity("2", {})})
+    assert bring_back(tmp_path, {where: identity("2", {})}) == 0
+    assert not list(tmp_path.glob("*.eval"))
+    assert bring_back(tmp_path, {where: identity("1", {})}) == 1
+    assert [path.name for path in tmp_path.glob("*.eval")] == ["log.eval"]
+
+
+def test_an_agent_is_known_by_its_file_and_a_link_to_a_log_is_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("one")
+    first = agent_mark("mine.py@good")
+    assert first
+    assert agent_mark("oracle") == ""
+    (tmp_path / "mine.py").write_text("two")
+    assert agent_mark("mine.py@good") != first
+    assert agent_mark("inspect_ai/react").startswith(" inspect_ai ")
+
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (tmp_path / "elsewhere.eval").write_bytes(b"no log")
+    (folder / "linked.eval").symlink_to(tmp_path / "elsewhere.eval")
+    tidy(folder)
+    assert (tmp_path / "elsewhere.eval").read_bytes() == b"no log", "what a link leads to is not moved"
+    (aside,) = (folder / QUARANTINE).iterdir()
+    assert not aside.is_symlink()
 
 
 def test_logs_of_another_run_inside_the_folder_are_refused(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from workbench.core.types import Arm, RankedSkill, Ranking
 from workbench.core.workspace import Workspace, find_workspace
 from workbench.evaluation.arguments import parse
 from workbench.evaluation.dataset import sandbox_of
-from workbench.evaluation.experiment import Experiment, defaults, experiment
+from workbench.evaluation.experiment import Experiment, code_digest, defaults, experiment
 from workbench.routing.router import Query
 
 ROUTED = Arm("routed", "bm25")
@@ -175,6 +177,50 @@ def test_a_change_that_can_change_an_answer_changes_the_version(
     path, text = CHANGES[what]
     write_files(tmp_path, {path: text})
     assert experiment_of(workspace).version != before
+
+
+def test_the_code_that_decides_a_trial_is_part_of_the_version_and_a_report_is_not(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A checkout that had changed under one version number once mixed trials of two codes."""
+    copied, module = tmp_path / "copy", sys.modules[Experiment.__module__]
+    assert module.__file__ is not None
+    shutil.copytree(Path(module.__file__).parents[1], copied, ignore=shutil.ignore_patterns("*.pyc"))
+    monkeypatch.setattr(module, "__file__", str(copied / "evaluation" / "experiment.py"))
+
+    def digest() -> str:
+        code_digest.cache_clear()
+        return code_digest()
+
+    try:
+        before = digest()
+        (copied / "reporting" / "drawing.py").write_text("# other\n")
+        assert digest() == before
+        (copied / "evaluation" / "agents" / "oracle.py").write_text("# other\n")
+        assert digest() != before
+    finally:
+        code_digest.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("condition", "what", "counts"),
+    [
+        ("none", "a pool", False),
+        ("none", "a recipe", False),
+        ("none", "a verifier", True),
+        ("gold", "a pool", True),
+        ("gold", "a recipe", False),
+    ],
+)
+def test_a_baseline_is_another_only_by_what_it_depends_on(
+    workspace: Workspace, tmp_path: Path, condition: str, what: str, counts: bool
+) -> None:
+    extend_pool(tmp_path, {"other": skill_md("other")})
+    before = experiment_of(workspace, conditions=condition).version
+    path, text = CHANGES[what]
+    write_files(tmp_path, {path: text})
+    for seed in (None, 7):
+        assert (experiment_of(workspace, conditions=condition, seed=seed).version != before) is counts
 
 
 def test_a_change_of_words_about_the_suite_does_not(workspace: Workspace, tmp_path: Path) -> None:

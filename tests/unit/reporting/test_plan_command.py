@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from workbench.cli.main import run
+from workbench.core.record import TrialRecord
 from workbench.reporting.planning import differing
+
+Make = Callable[..., TrialRecord]
+RunEval = Callable[..., Path]
 
 
 def test_numbers_give_a_table_and_the_trials_needed(
@@ -86,3 +91,43 @@ def test_a_number_that_is_none_is_refused(
 ) -> None:
     assert run(arguments) == 1
     assert "nan is not a number" in capsys.readouterr().err
+
+
+def test_a_plan_corrects_for_the_routers_of_its_pilot_and_says_what_is_sure(
+    run_eval: RunEval, make_record: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    solved = {"none": 20, "gold": 1, "routed-bm25": 2, "routed-random": 3}
+
+    def behave(task: str, arm: str, epoch: int) -> TrialRecord:
+        return make_record(task, arm, epoch, float((int(task[1:]) + epoch // 2) % solved[arm] == 0))
+
+    tasks = [f"t{n:02d}" for n in range(12)]
+    log = run_eval(tmp_path / "pilot", behave, tasks=tasks, arms=tuple(solved), epochs=2)
+    target = tmp_path / "plan.json"
+    options = ["--tasks", "60", "--effect", "0.2", "--json", str(target)]
+    assert run(["plan", str(log), *options]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    plans = json.loads(target.read_text())
+    assert {plan["alpha"] for plan in plans} == {0.05 / 2}
+    assert "surely: were the variance between tasks at its 80% upper limit." in said
+    for plan in plans:
+        pairs = [(plan["detectable"][t], plan["surely"][t]) for t in plan["detectable"]]
+        assert all(sure is None or (least is not None and sure >= least) for least, sure in pairs)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rates", "0.4", "0.5", "--arms", "a", "b", "--tasks", "9"], "--arms are of a PILOT run"),
+        (["LOG", "--rates", "0.4", "0.5"], "give a PILOT run or --rates P Q, not both"),
+        (["LOG", "--correlation", "0.3"], "--correlation is for --rates"),
+        (["LOG", "--shared", "0.3"], "--shared is for --rates"),
+        ([], "give a PILOT run, or --rates P Q with --tasks N"),
+    ],
+)
+def test_what_one_way_of_planning_has_no_use_for_is_refused(
+    mixed_log: Path, options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They were once ignored."""
+    assert run(["plan", *(str(mixed_log) if part == "LOG" else part for part in options)]) == 1
+    assert said in capsys.readouterr().err
