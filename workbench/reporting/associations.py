@@ -9,7 +9,7 @@ from workbench.core.terminal import safe
 from workbench.reporting.drawing import Column, grid
 from workbench.reporting.numbers import Estimate
 from workbench.reporting.schema import ArmSummary, Block, Given
-from workbench.reporting.wording import arm_name, by_chance, interval, met, plural, rate, signed
+from workbench.reporting.wording import arm_name, by_chance, interval, met, plural, rate, signed, wrapped
 
 _NAMED = 6
 
@@ -58,20 +58,23 @@ def agreement(block: Block, width: int) -> RenderableType | None:
     return grid(columns, rows, width) if rows else None
 
 
-def harm(block: Block) -> RenderableType | None:
+def harm(block: Block, width: int) -> RenderableType | None:
     """Tasks that an arm solved less often than no skills did, the worst first, beside what chance does."""
-    lines = [line for arm in block.arms if (line := _harm(arm)) is not None]
+    lines = [line for arm in block.arms if (line := _harm(arm, width)) is not None]
     return Group(*lines) if lines else None
 
 
-def _harm(arm: ArmSummary) -> Text | None:
+def _harm(arm: ArmSummary, width: int) -> Text | None:
     if arm.vs_none is None or not arm.vs_none.worse:
         return None
     worse = [change for change in arm.vs_none.changes if change.first < change.second]
     parts = [f"{safe(c.task)} {signed(c.first - c.second)} ({c.trials[0]}, {c.trials[1]})" for c in worse]
     more = ", ..." if len(parts) > _NAMED else ""
-    size = f": {plural(len(worse), 'task')}, {by_chance(arm.vs_none)}: "
-    return Text.assemble((safe(arm_name(arm.arm)), "cyan"), size, ", ".join(parts[:_NAMED]) + more)
+    name = safe(arm_name(arm.arm))
+    size = f"{plural(len(worse), 'task')}, {by_chance(arm.vs_none)}"
+    line = Text(wrapped(f"{name}: {size}: {', '.join(parts[:_NAMED])}{more}", width))
+    line.stylize("cyan", 0, len(name))
+    return line
 
 
 def _row(arm: ArmSummary, found: Given) -> list[Text]:

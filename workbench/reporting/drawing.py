@@ -132,7 +132,7 @@ def grid_and_line(columns: Sequence[Column], rows: Rows, width: int) -> Renderab
     needed = [index for index, column in enumerate(columns) if not column.optional]
     if natural_width(columns, rows, needed) <= width:
         return grid(columns, rows, width)
-    found = [f"{row[0].plain} {row[-1].plain}" for row in rows if row[-1].plain != "-"]
+    found = [f"{row[0].plain} {' '.join(row[-1].plain.split())}" for row in rows if row[-1].plain != "-"]
     table = grid(columns[:-1], [row[:-1] for row in rows], width)
     line = Text(wrapped(f"{columns[-1].in_list}: {', '.join(found)}", width))
     return Group(table, line) if found else table

@@ -142,7 +142,7 @@ def _sameness(result: PairedResult, margin: float | None) -> Iterator[str]:
 
 def _needs(result: PairedResult) -> str:
     needed = result.comparison.needed
-    return "" if needed is None else f"; a difference of {needs(needed)}"
+    return "" if needed is None else f"; finding {rate(needed.effect)} takes {needs(needed)}"
 
 
 def settings(report: PairedReport) -> list[tuple[str, str, str, str]]:

@@ -31,7 +31,6 @@ from workbench.reporting.wording import (
     interval,
     measured,
     missing_range,
-    needs,
     own_size,
     p_value,
     percent,
@@ -42,6 +41,7 @@ from workbench.reporting.wording import (
     signed,
     spread,
     stages,
+    takes,
     wrapped,
 )
 
@@ -94,18 +94,7 @@ def differences(block: Block, width: int) -> RenderableType | None:
         Column("MDE"),
     ]
     found = grid_and_line(columns, rows, width)
-    return Group(found, *(Text(wrapped(line, width)) for line in _needed(block)), *remarks)
-
-
-def _needed(block: Block) -> Iterator[str]:
-    """What it would take to find a difference from no skills, in one sentence."""
-    parts = [
-        f"{arm_name(arm.arm)} {needs(arm.vs_none.needed)}"
-        for arm in block.arms
-        if arm.condition == "routed" and arm.vs_none is not None and arm.vs_none.needed is not None
-    ]
-    if parts:
-        yield f"Over none, {'; '.join(parts)}."
+    return Group(found, *(Text(wrapped(line, width)) for line in takes(block.arms)), *remarks)
 
 
 def funnel(block: Block, width: int, glyphs: Glyphs) -> RenderableType | None:

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from workbench.core.terminal import safe
-from workbench.reporting.drawing import Column, grid
+from workbench.reporting.drawing import Column, grid, grid_and_line
 from workbench.reporting.numbers import Estimate
 from workbench.reporting.routing import told
 from workbench.reporting.schema import ArmSummary, Block, RoutingSummary, Stratum, Summary
@@ -60,7 +60,7 @@ def spending(block: Block, width: int) -> RenderableType:
         Column("seconds\nper trial"),
         Column("cost\nper trial"),
         Column("cost\nper success"),
-        Column("cost in all\n(known for)", label="cost in all, known for"),
+        Column("cost in all\n(known for)", label="Cost in all (trials whose cost is known)"),
     ]
     rows = []
     for arm in block.arms:
@@ -75,7 +75,7 @@ def spending(block: Block, width: int) -> RenderableType:
                 Text(f"{amount(cost.sum, 'cost_usd')}\n{cost.known:,}/{cost.trials:,}"),
             ]
         )
-    return grid(columns, rows, width)
+    return grid_and_line(columns, rows, width)
 
 
 def worth(block: Block, width: int) -> RenderableType | None:

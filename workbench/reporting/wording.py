@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from workbench.core.terminal import filled
+from workbench.core.terminal import filled, safe
 from workbench.core.types import FUNNEL, FunnelStage, stage_name
 from workbench.reporting.numbers import Bounds, Comparison, Estimate, GoldGap, Needed
 from workbench.reporting.schema import ArmSummary, FrontPoint, Given
@@ -14,7 +14,6 @@ _HELD = "\u00a0"
 """Stands for a space at which no line ends."""
 
 
-NEEDED = "X takes so many tasks at these trials, or trials on these tasks: to be found as the MDE is."
 HARM = "Tasks that fell with skills, and how many would by chance (mean with minus without; trials of both)"
 DETECTABLE = (
     "MDE: the least difference this design finds with 80% power, all corrected for "
@@ -156,6 +155,12 @@ def by_chance(found: Comparison) -> str:
     return "by chance unknown" if found.worse_by_chance is None else f"{found.worse_by_chance:.1f} by chance"
 
 
+def ended(arms: Iterable[ArmSummary]) -> str:
+    """The funnel's title: where tasks have unequal trials, shares are not what counts come to."""
+    unequal = any(len({task.scored for task in arm.tasks if task.scored}) > 1 for arm in arms)
+    return "Where trials ended (shares are means over tasks)" if unequal else "Where trials ended"
+
+
 def hopeless(tasks: int, family: int, least: float) -> str:
     """That so few tasks cannot show anything; `least` is the smallest p there could be."""
     after = f" after Holm over {family} comparisons" if family > 1 else ""
@@ -163,10 +168,23 @@ def hopeless(tasks: int, family: int, least: float) -> str:
 
 
 def needs(found: Needed) -> str:
-    """``0.10 takes 104 tasks, or 21 trials a task``."""
+    """``104 tasks, or 21 trials a task``."""
     tasks = "more than a million tasks" if found.tasks is None else plural(found.tasks, "task")
     trials = "" if found.trials is None else f", or {plural(found.trials, 'trial')} a task"
-    return f"{rate(found.effect)} takes {tasks}{trials}"
+    return f"{tasks}{trials}"
+
+
+def takes(arms: Iterable[ArmSummary]) -> list[str]:
+    """What finding a difference from no skills takes, as one sentence; empty where nothing varies."""
+    found = [
+        (arm_name(arm.arm), arm.vs_none.needed)
+        for arm in arms
+        if arm.condition == "routed" and arm.vs_none is not None and arm.vs_none.needed is not None
+    ]
+    if not found:
+        return []
+    parts = "; ".join(f"{safe(name)} {needs(needed)}" for name, needed in found)
+    return [f"Finding {rate(found[0][1].effect)} over none with 80% power takes: {parts}."]
 
 
 def standing(point: FrontPoint) -> str:
@@ -197,8 +215,10 @@ def charged(point: FrontPoint, unit: str) -> str:
 
 
 def _more(value: float, unit: str) -> str:
-    sign = "-" if value < 0 else "+" if value > 0 else ""
-    return f"{sign}{amount(abs(value), unit)}"
+    shown = amount(abs(value), unit)
+    if not any(digit in shown for digit in "123456789"):
+        return shown
+    return f"{'-' if value < 0 else '+'}{shown}"
 
 
 def measured(number: str, bounds: str, tasks: int, *, apart: str = " ") -> str:

@@ -21,6 +21,7 @@ from workbench.reporting.wording import (
     amount,
     arm_name,
     bounds_of,
+    by_chance,
     charged,
     gained,
     met,
@@ -159,8 +160,9 @@ def changes(view: View) -> Html | None:
     if not parts:
         return None
     lead = (
-        "Tasks whose mean differs from no skills, with the trials of each mean. One task is little evidence"
-        " and has no interval: look at its transcripts. The interval over all tasks stands beside each arm."
+        "Tasks whose mean differs from no skills, with the trials of each mean. By chance: how many would"
+        " fall, were each task's trials dealt to the two arms at random. One task is little evidence and has"
+        " no interval: look at its transcripts. The interval over all tasks stands beside each arm."
     )
     return part("Tasks that skills change", lead, parts)
 
@@ -173,7 +175,8 @@ def _changes(view: View, arm: ArmSummary, key: str) -> Html | None:
     heads = [Head("Task", numeric=False), Head("With"), Head("Without"), Head("Difference")]
     overall = arm.vs_none.difference
     title = [
-        f"{arm_name(arm.arm)}: {len(harmed)} harmed, {len(found) - len(harmed)} helped",
+        f"{arm_name(arm.arm)}: {len(harmed)} fell ({by_chance(arm.vs_none)}),"
+        f" {len(found) - len(harmed)} rose",
         el("small", f" of {plural(overall.tasks, 'task')}: {signed(overall.value)} {interval_of(overall)}"),
     ]
     rows = [_change(change) for change in found]

@@ -14,6 +14,7 @@ from workbench.reporting.page.table import Cell, Head, Row, numbers, table, wrap
 from workbench.reporting.page.view import View, differing, place
 from workbench.reporting.schema import ArmSummary, Block, Summary
 from workbench.reporting.wording import (
+    APPROXIMATE,
     BY_CHANCE,
     DETECTABLE,
     UNCORRECTED,
@@ -28,6 +29,7 @@ from workbench.reporting.wording import (
     share_range,
     signed,
     stages,
+    takes,
 )
 from workbench.reporting.wording import interval as interval_of
 
@@ -56,7 +58,7 @@ def overview(summary: Summary, shown: Sequence[View]) -> Html | None:
         Head("Success"),
         _INTERVAL,
         Head("Over none", hint="paired by task, with its 95% interval and the tasks that both arms scored"),
-        Head("p", hint="exact sign-flip test over none, after Holm's correction (raw in brackets)"),
+        Head("p", hint="exact sign-flip test over none, after Holm's correction; below: raw"),
         Head("Scored"),
     ]
     rows = [_overview(view, arm, varying) for view in shown for arm in view.block.arms]
@@ -153,18 +155,21 @@ def differences(view: View) -> Html | None:
         Head(axis(scale), numeric=False, sortable=False),
         Head("Difference"),
         _INTERVAL,
-        Head("p", hint="exact sign-flip test, after Holm's correction (raw in brackets)"),
+        Head("p", hint="exact sign-flip test after Holm; below: raw, and after Benjamini and Hochberg"),
         Head("Won, lost", hint="tasks with the higher, the lower mean"),
         Head("Tasks"),
         Head("MDE", hint="least difference this design finds with 80% power"),
         Head("Gold gap closed", numeric=False),
     ]
     rows = [_difference(view, arm, c, scale) for arm, c in pairs]
+    sure = UNCORRECTED if any(c.family > 1 for _, c in pairs) else APPROXIMATE
     lead = (
-        "Paired by task, on tasks that both arms scored. p: exact sign-flip test after Holm's correction, raw"
-        f" in brackets. {UNCORRECTED} {DETECTABLE}" + (f" {BY_CHANCE} Thin lines show it." if missing else "")
+        "Paired by task, on tasks that both arms scored. p: exact sign-flip test after Holm's correction,"
+        f" below it raw and Benjamini-Hochberg's. {sure} {DETECTABLE}"
+        + (f" {BY_CHANCE} Thin lines show it." if missing else "")
     )
-    return part("Differences", lead, table(view.caption("Differences between arms"), heads, rows))
+    drawn = table(view.caption("Differences between arms"), heads, rows)
+    return part("Differences", lead, drawn, [el("p", line, class_="lead") for line in takes(block.arms)])
 
 
 def _difference(view: View, arm: ArmSummary, found: Comparison, scale: Scale) -> Row:
@@ -198,8 +203,10 @@ def _open(found: Comparison) -> Html | None:
 def _tested(found: Comparison) -> Cell:
     """The corrected p, and the raw one where they differ."""
     shown, plain = p_value(found.p_adjusted), p_value(found.p_value)
-    raw = f" ({plain})" if plain != shown else ""
-    return Cell([el("b", shown), el("small", raw)], found.p_adjusted)
+    others = [f"raw {plain}"] if plain != shown else []
+    others += [f"BH {p_value(found.p_fdr)}"] if found.p_fdr is not None and found.family > 1 else []
+    lines = [part for line in others for part in (el("br"), el("small", line))]
+    return Cell([el("b", shown), *lines], found.p_adjusted)
 
 
 def _closed(arm: ArmSummary) -> Cell:

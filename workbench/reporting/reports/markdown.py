@@ -22,6 +22,7 @@ from workbench.reporting.wording import (
     arm_name,
     bounds_of,
     charged,
+    ended,
     gained,
     interval,
     measured,
@@ -36,6 +37,7 @@ from workbench.reporting.wording import (
     signed,
     stages,
     standing,
+    takes,
     trials,
 )
 
@@ -70,12 +72,13 @@ def _block(block: Block) -> Iterator[str]:
     yield from table(
         _DIFFERENCE, [row for arm in block.arms for row in _differences(arm)], "Differences, on common tasks"
     )
+    yield from (f"{text(line)}\n" for line in takes(block.arms))
     yield from repeated(block)
     known = stages(block.arms)
     yield from table(
         ("arm", *known.values()),
         [_funnel(arm, known) for arm in block.arms if arm.condition != "none"],
-        "Where trials ended",
+        ended(block.arms),
     )
     yield from causes(block)
     used = [_used(arm) for arm in block.arms if arm.load_recall.value is not None]

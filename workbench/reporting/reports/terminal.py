@@ -15,7 +15,7 @@ from workbench.reporting.drawing import ASCII, UNICODE, Glyphs
 from workbench.reporting.published_view import published
 from workbench.reporting.report import Canvas
 from workbench.reporting.schema import Block, Summary
-from workbench.reporting.wording import AGREEMENT, HARM, plural, trials, wrapped
+from workbench.reporting.wording import AGREEMENT, HARM, ended, plural, trials, wrapped
 
 _SENTENCES = 5
 
@@ -68,9 +68,9 @@ def _block(block: Block, width: int, glyphs: Glyphs) -> Iterator[RenderableType]
     for title, content in (
         (sections.success_title(block), sections.success(block, width, glyphs)),
         ("Difference, on tasks scored in both arms", sections.differences(block, width)),
-        ("Where trials ended", sections.funnel(block, width, glyphs)),
+        (ended(block.arms), sections.funnel(block, width, glyphs)),
         ("What goes with success (associations, not effects)", associations.given(block, width)),
-        (HARM, associations.harm(block)),
+        (HARM, associations.harm(block, width)),
         (AGREEMENT, associations.agreement(block, width)),
         ("Over repeated trials (over so many tasks)", sections.passes(block, width)),
         ("Skills used (over so many tasks)", usage.use(block, width)),
