@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.stats.passk import TaskCount, pass_at_k, pass_hat_k, pass_k
+from workbench.stats.passk import Kind, TaskCount, pass_at_k, pass_hat_k, pass_k
+from workbench.stats.planted import true_rates
 from workbench.stats.proportion import clustered_rate
 
 
@@ -77,3 +79,24 @@ def test_pass_at_1_has_the_interval_of_success() -> None:
     assert ours is not None
     assert success is not None
     assert (ours.low, ours.high) == pytest.approx((success.low, success.high))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tasks", "trials", "rate", "correlation", "k", "kind"),
+    [(87, 3, 0.05, 0.1, 3, "all"), (87, 3, 0.95, 0.1, 3, "any"), (20, 5, 0.05, 0.4, 5, "all")],
+)
+def test_what_hardly_any_task_does_is_covered(
+    tasks: int, trials: int, rate: float, correlation: float, k: int, kind: Kind
+) -> None:
+    """Wilson's interval held these in 87 to 89 % of simulations."""
+    rng = np.random.default_rng(3)
+    many = true_rates(np.random.default_rng(1), 200_000, rate, correlation)
+    truth = float(np.mean(many**k if kind == "all" else 1 - (1 - many) ** k))
+    covered = 0
+    for _ in range(300):
+        passed = rng.binomial(trials, true_rates(rng, tasks, rate, correlation))
+        counts = [TaskCount(str(n), trials, trials, int(c)) for n, c in enumerate(passed)]
+        interval = pass_k(counts, k, kind).interval
+        covered += interval is not None and truth in interval
+    assert covered / 300 >= 0.95 - 3 * (0.05 * 0.95 / 300) ** 0.5
