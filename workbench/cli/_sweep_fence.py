@@ -127,23 +127,32 @@ def set_aside_stale(folder: Path, current: Mapping[str, str]) -> Tidied:
     return done
 
 
-def bring_back(folder: Path, current: Mapping[str, str]) -> int:
-    """Take logs out of ``quarantine/`` whose jobs are again what they were; returns how many.
+def returning(folder: Path, current: Mapping[str, str]) -> list[Path]:
+    """Logs in ``quarantine/`` whose jobs are again what they were.
 
     Args:
         current: as for `set_aside_stale`.
     """
-    found = 0
+    found = []
     for path in sorted((folder / QUARANTINE).glob(f"*{_CHANGED}")):
-        try:
+        with suppress(UnreadableLogError, ForeignLogError, OSError, ValueError):
             where, mark = known_as(read_header(path).eval)
-        except (UnreadableLogError, ForeignLogError, OSError, ValueError):
-            continue
-        home = folder / f"{path.name.partition('.eval')[0]}.eval"
-        if current.get(where) == mark and not home.exists():
-            path.rename(home)
-            found += 1
+            if current.get(where) == mark and not _home(path).exists():
+                found.append(path)
     return found
+
+
+def bring_back(folder: Path, current: Mapping[str, str]) -> int:
+    """Take them out of ``quarantine/``; returns how many."""
+    found = returning(folder, current)
+    for path in found:
+        path.rename(_home(path))
+    return len(found)
+
+
+def _home(path: Path) -> Path:
+    """Where a log that was set aside came from."""
+    return path.parents[1] / f"{path.name.partition('.eval')[0]}.eval"
 
 
 def place(

@@ -185,7 +185,8 @@ def _run(
         out.print(filled(f"! {safe(line)}", out.width), style="yellow")
     changed = write_lock(folder, lock)
     if changed:
-        out.print(f"! changed since the last start, so run again: {safe(', '.join(changed))}", style="yellow")
+        again = "" if back else ", so run again"
+        out.print(f"! changed since the last start{again}: {safe(', '.join(changed))}", style="yellow")
     write_text(folder / SPEC, source)
     before = tally(lock, folder)
     _remark(before)
@@ -238,12 +239,14 @@ def _remark(found: Tally) -> None:
 
 
 def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
+    from workbench.cli._sweep_fence import QUARANTINE, returning
     from workbench.cli._sweep_lock import changes, moved_endpoints, read_lock
     from workbench.cli._sweep_prices import pilot_prices
     from workbench.cli._sweep_tally import tally
     from workbench.cli._sweep_view import forecast
     from workbench.reporting.announce import summary_of
     from workbench.reporting.find import find_logs
+    from workbench.reporting.wording import plural
 
     found = tally(lock, folder)
     logs = sorted(folder.glob("*.eval"))
@@ -253,11 +256,13 @@ def _forecast(lock: Lock, folder: Path, pilot: Path | None) -> None:
     out = console()
     print_table(forecast(found.cells, pilot_prices(logs, lock), out.width))
     before = read_lock(folder)
-    for line in [] if before is None else changes(before, lock):
-        out.print(
-            filled(f"! changed since the last start, so run again: {safe(line)}", out.width), style="yellow"
-        )
-    for line in moved_endpoints(folder, lock):
+    back = len(returning(folder, {job.place: job.identity for job in lock.jobs}))
+    lines = (
+        [f"{plural(back, 'log')} in {QUARANTINE}/ will be brought back, and not run again"] if back else []
+    )
+    changed = [] if before is None else list(changes(before, lock))
+    lines += [f"changed since the last start: {', '.join(changed)}"] if changed else []
+    for line in [*lines, *moved_endpoints(folder, lock)]:
         out.print(filled(f"! {safe(line)}", out.width), style="yellow")
     out.print(f"in {safe(str(folder))}; nothing was run", style="dim")
     _remark(found)
