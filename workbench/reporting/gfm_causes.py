@@ -45,7 +45,9 @@ def causes(block: Block) -> Iterator[str]:
     for by, found in groupby(block.slices, key=lambda part: part.by):
         heads = (by, "tasks", *(arm_name(arm.arm) for arm in block.arms))
         yield from table(heads, [_slice(part, block.arms) for part in found], f"Success by {by}")
-    yield from table(_AGREED, [_agreed(found) for found in block.agreement], AGREEMENT)
+    yield from table(
+        _AGREED, [_agreed(found) for found in block.agreement if found.tau.value is not None], AGREEMENT
+    )
 
 
 def repeated(block: Block) -> Iterator[str]:

@@ -128,7 +128,7 @@ def _shaded(found: Estimate | None, tasks: int) -> Cell:
 
 def _agreement(view: View) -> Html | None:
     block = view.block
-    if not block.agreement:
+    if all(found.tau.value is None for found in block.agreement):
         return None
     heads = [
         Head("Routing metric", numeric=False),
