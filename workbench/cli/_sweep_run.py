@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -84,12 +84,14 @@ def prepare(spec: SweepSpec, jobs: list[Job]) -> list[Prepared]:
     sampling = _generate(spec)
     share(spec.budget)
     for agent in spec.agents:
-        _check_agent(agent, spec.models)
+        _check_agent(agent)
     build = _suite_task(spec.suite)
     settings = {"base_url": spec.model_base_url, **spec.model_args}
     heard = io.StringIO()
     done = []
     for job in jobs:
+        if job.agent == "skill_agent" and job.model in _NO_MODEL:
+            raise UsageError("agent 'skill_agent' needs a model; give models, or exclude the pair")
         with redirect_stdout(io.StringIO()), redirect_stderr(heard), _plain_errors():
             task = build(**job.arguments(spec))
             model = _model(job.model, sampling, settings)
@@ -160,7 +162,7 @@ def agent_mark(name: str) -> str:
     return ""
 
 
-def _check_agent(name: str, models: Sequence[str]) -> None:
+def _check_agent(name: str) -> None:
     """Agents of the workbench by name; the rest (``package/name``, ``./file.py@name``) as Inspect has it."""
     from inspect_ai._eval.loader import solver_from_spec
 
@@ -168,8 +170,6 @@ def _check_agent(name: str, models: Sequence[str]) -> None:
 
     known = [agent.__name__ for agent in AGENTS]
     if name in known:
-        if name == "skill_agent" and set(models) & _NO_MODEL:
-            raise UsageError("agent 'skill_agent' needs a model; give models, or leave the agent out")
         return
     if "/" not in name:
         raise UnknownNameError("agent", name, known)

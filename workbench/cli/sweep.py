@@ -101,6 +101,7 @@ def run_command(
     from workbench.cli._sweep_lock import lock_of, refuse_doubles, same_suite
     from workbench.cli._sweep_run import Bounds, own_of, prepare
     from workbench.cli._sweep_spec import expand, read_spec
+    from workbench.cli._targets import check_targets
     from workbench.core.workspace import find_workspace
     from workbench.evaluation.runs import writable
     from workbench.sandboxing.interrupts import heed
@@ -124,6 +125,7 @@ def run_command(
     if dry_run:
         _forecast(lock, folder, pilot)
         return 0
+    check_targets({"html": html}, sorted(folder.glob("*.eval")))
     with sole_owner(writable(folder, "--out")):
         heed()
         complete = _run(wanted, source, prepared, lock, folder, Bounds(max_samples, max_tasks))

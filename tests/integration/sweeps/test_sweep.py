@@ -296,6 +296,7 @@ def test_the_ledger_survives_a_line_that_was_cut(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("agents: [workbench/]", "agents.0: is empty"),
+        ("agents: [skill_agent]", "agent 'skill_agent' needs a model; give models, or exclude the pair"),
         ("agents: [/etc/passwd@x]", "agent '/etc/passwd@x': "),
         ("model_args: {config: 1}", "model_args: 'config' is no setting of a provider"),
         ("generate: {temperature: .nan}", "generate.temperature: must be a finite number (found nan)"),
