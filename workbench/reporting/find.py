@@ -46,23 +46,31 @@ def refuse_inputs(target: Path, logs: Sequence[Path]) -> None:
         UsageError: it would.
     """
     place = target.resolve()
-    if not place.exists():
+    if not place.is_file():
         return
-    if place in {log.resolve() for log in logs} and _is_log(place):
+    read = place in {log.resolve() for log in logs}
+    if read and _is_log(place, damaged=True):
         raise UsageError(f"{target}: is one of the logs that are read; choose another file")
+    if place.suffix == ".eval" or (place.suffix == ".json" and _is_log(place, damaged=False)):
+        raise UsageError(f"{target}: is a log; choose another file")
     own = place.name in _RUN or place.suffix in _KEPT or place.name.startswith(".")
-    if own and (place.suffix == ".eval" or place.parent in {log.resolve().parent for log in logs}):
+    homes = {log.resolve().parent for log in logs}
+    if own and (place.parent in homes or any(place.parent.glob("*.eval"))):
         raise UsageError(f"{target}: belongs to the run in {place.parent}; choose another file")
 
 
-def _is_log(path: Path) -> bool:
-    """Whether a file that might be a log is one, sound or damaged; a report written among logs is none."""
+def _is_log(path: Path, *, damaged: bool) -> bool:
+    """Whether a file is a log; a report written among logs is none.
+
+    Args:
+        damaged: what is said of a file that cannot be read.
+    """
     try:
         read_header(path)
     except ForeignLogError as error:
         return str(error) != NO_LOG
     except UnreadableLogError:
-        pass
+        return damaged
     return True
 
 

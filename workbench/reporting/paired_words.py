@@ -130,7 +130,7 @@ def _sameness(result: PairedResult, margin: float | None) -> Iterator[str]:
     worse = "not worse by that much" if same.p_not_worse < ALPHA else "not shown to be no worse"
     yield (
         f"{word} {same.margin:.2f} of each other ({stated(same.p_equivalent)});"
-        f" {worse} ({stated(same.p_not_worse)}); 90% interval"
+        f" {worse} ({stated(same.p_not_worse)}); the tests' 90% interval"
         f" [{signed(same.interval[0])}, {signed(same.interval[1])}]"
     )
     if result.comparison.bounds is not None:

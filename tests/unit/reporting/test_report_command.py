@@ -239,9 +239,13 @@ def test_what_a_run_keeps_is_never_written_over(
     before = {path: path.read_bytes() for path in [*folder.iterdir(), other]}
     assert run(["report", str(log), "--html", str(log)]) == 1
     assert "is one of the logs that are read" in capsys.readouterr().err
-    for target in [path for path in before if path != log]:
+    for target in [path for path in before if path not in (log, other)]:
         assert run(["report", str(folder), "--json", str(target)]) == 1
         assert "belongs to the run in" in capsys.readouterr().err
+        assert run(["report", str(other), "--json", str(target)]) == 1, "whichever run is read"
+        capsys.readouterr()
+    assert run(["report", str(folder), "--json", str(other)]) == 1
+    assert "is a log; choose another file" in capsys.readouterr().err
     assert run(["compare", str(log), str(other), "--markdown", str(other)]) == 1
     assert "is one of the logs that are read" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in before} == before

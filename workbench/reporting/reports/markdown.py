@@ -132,6 +132,8 @@ def _difference(arm: ArmSummary, comparison: Comparison) -> Sequence[str]:
     closed = ""
     if share is not None and share.value is not None:
         closed = f"{percent(share.value)} {percent_interval(share)}{own_size(share, found)}"
+    elif share is not None:
+        closed = f"not estimable: {share.reason}"
     return (
         f"{arm_name(arm.arm)} - {arm_name(comparison.baseline)}",
         signed(found.value),
@@ -210,7 +212,7 @@ def _spent(arm: ArmSummary) -> Sequence[str]:
         _priced(each.cost_usd, "cost_usd"),
         _priced(success.cost_usd, "cost_usd"),
         _sum(arm.spending.tokens, ",.0f"),
-        _sum(arm.spending.cost_usd, ",.2f"),
+        _sum(arm.spending.cost_usd, ",.2f", "$"),
         _sum(arm.spending.seconds, ",.1f"),
     )
 
@@ -231,8 +233,8 @@ def _method(summary: Summary) -> str:
     )
 
 
-def _sum(total: Total, form: str) -> str:
+def _sum(total: Total, form: str, sign: str = "") -> str:
     if total.sum is None:
         return "-"
     known = "" if total.known == total.trials else f" ({total.known} of {total.trials} known)"
-    return format(total.sum, form) + known
+    return f"{sign}{total.sum:{form}}{known}"
