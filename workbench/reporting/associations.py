@@ -48,7 +48,7 @@ def agreement(block: Block, width: int) -> RenderableType | None:
         [
             Text(found.metric),
             Text(signed(found.tau.value), style="bold"),
-            _interval(found.tau),
+            Text(interval(found.tau) or found.tau.reason or "-"),
             Text(str(found.routers)),
             Text(str(found.tau.tasks)),
         ]
@@ -69,7 +69,7 @@ def _harm(arm: ArmSummary, width: int) -> Text | None:
         return None
     worse = [change for change in arm.vs_none.changes if change.first < change.second]
     parts = [f"{safe(c.task)} {signed(c.first - c.second)} ({c.trials[0]}, {c.trials[1]})" for c in worse]
-    more = ", ..." if len(parts) > _NAMED else ""
+    more = f" and {len(parts) - _NAMED} more (--json has all)" if len(parts) > _NAMED else ""
     name = safe(arm_name(arm.arm))
     size = f"{plural(len(worse), 'task')}, {by_chance(arm.vs_none)}"
     line = Text(wrapped(f"{name}: {size}: {', '.join(parts[:_NAMED])}{more}", width))

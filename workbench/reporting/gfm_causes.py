@@ -64,6 +64,9 @@ def repeated(block: Block) -> Iterator[str]:
     ]
     heads = ("", *(f"k = {k}" for k in ks), "variance within tasks")
     yield from table(heads, rows, "Over repeated trials: value [95% interval] (tasks)")
+    if any(found.estimate.value is None for arm in block.arms for found in arm.passes):
+        yield "A range counts trials not scored as failed, as passed."
+        yield ""
 
 
 def published(summary: Summary) -> Iterator[str]:
@@ -86,7 +89,13 @@ def _given(arm: ArmSummary, found: Given) -> Sequence[str]:
 
 def _agreed(found: Agreement) -> Sequence[str]:
     tau = found.tau
-    return (found.metric, signed(tau.value), interval(tau), str(found.routers), str(tau.tasks))
+    return (
+        found.metric,
+        signed(tau.value),
+        interval(tau) or tau.reason or "",
+        str(found.routers),
+        str(tau.tasks),
+    )
 
 
 def _harmed(arm: ArmSummary) -> Iterator[Sequence[str]]:
@@ -117,7 +126,7 @@ def _pass(found: PassEstimate | None) -> str:
     if found is None:
         return ""
     if found.estimate.value is None:
-        return f"{rate(found.lowest)} to {rate(found.highest)}"
+        return f"{rate(found.lowest)} to {rate(found.highest)} ({found.estimate.tasks})"
     return _rated(found.estimate)
 
 

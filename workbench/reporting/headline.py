@@ -23,6 +23,8 @@ from workbench.reporting.wording import (
 )
 
 _FEW = 30
+_LEAST_P = 0.001
+"""Below it, p values are written alike."""
 _POINTS = 0.02
 """Two percentage points: the largest difference in exclusion rates, and the gate on missing trials."""
 
@@ -97,7 +99,7 @@ def too_many_missing(share: float) -> bool:
 def _strength(arm: ArmSummary) -> tuple[float, float, str]:
     assert arm.vs_none is not None
     p, value = arm.vs_none.p_adjusted, arm.vs_none.difference.value
-    return (1.0 if p is None else p, -(value or 0.0), arm.arm)
+    return (1.0 if p is None else max(p, _LEAST_P), -(value or 0.0), arm.arm)
 
 
 def _alone(arm: ArmSummary) -> str:

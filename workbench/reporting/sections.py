@@ -231,7 +231,7 @@ def _pass(found: PassEstimate) -> Text:
     """The estimate, or the range that the trials not scored leave open."""
     if found.estimate.value is not None:
         return Text(measured(rate(found.estimate.value), interval(found.estimate), found.estimate.tasks))
-    return Text(f"{rate(found.lowest)} to {rate(found.highest)}")
+    return Text(f"{rate(found.lowest)} to {rate(found.highest)} ({found.estimate.tasks})")
 
 
 def _ranges(block: Block, k: int) -> Iterator[Text]:

@@ -151,8 +151,8 @@ def met(found: Given) -> str:
 
 
 def by_chance(found: Comparison) -> str:
-    """``4.2 by chance``: how many tasks would have fallen had skills changed nothing."""
-    return "by chance unknown" if found.worse_by_chance is None else f"{found.worse_by_chance:.1f} by chance"
+    """``4.2 expected by chance``: how many tasks would have fallen had skills changed nothing."""
+    return "" if found.worse_by_chance is None else f"{found.worse_by_chance:.1f} expected by chance"
 
 
 def ended(arms: Iterable[ArmSummary]) -> str:
@@ -192,6 +192,8 @@ def standing(point: FrontPoint) -> str:
     if point.rival is None:
         return "cheapest"
     said = "on the front" if point.best else f"dominated by {arm_name(point.rival)}"
+    if point.gain is not None and point.gain.low is None:
+        return said
     if not point.clear:
         return f"{said}, within error of {arm_name(point.rival)}" if point.best else f"{said}, within error"
     better = point.gain is not None and (point.gain.value or 0) > 0

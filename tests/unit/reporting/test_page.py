@@ -179,7 +179,7 @@ def test_a_mean_of_a_changed_task_says_of_how_many_trials(make: Make) -> None:
         make(f"t{n}", arm, 1, float(arm == "gold")) for n, arm in product(range(4), ("none", "gold"))
     )
     assert page.column("Tasks changed by gold", 1)[0] == ("1.00 of 1 trial", "1.0")
-    assert "0 fell (2.0 by chance), 4 rose<small> of 4 tasks: +1.00 [" in page.text
+    assert "0 fell (2.0 expected by chance), 4 rose<small> of 4 tasks: +1.00 [" in page.text
 
 
 def test_routing_metrics_stand_in_order_of_use_then_of_family_and_depth(make: Make) -> None:
